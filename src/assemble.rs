@@ -4,6 +4,7 @@ pub(crate) mod attached_files;
 pub(crate) mod connected_model;
 pub(crate) mod connector;
 pub mod credential_prompts;
+pub(crate) mod demo_environment;
 pub(crate) mod found_tool;
 pub(crate) mod mcp_setup;
 pub(crate) mod rehearsal;
@@ -28,7 +29,4 @@ pub(crate) mod undo;
 mod web_search;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{
-    DEMO_KEY_FILES, DEMO_OWN_PATHS, DEMO_VARIABLE, Start, known_secrets, prepare_served_start, prepare_start,
-    write_script_files,
-};
+pub(crate) use start::{Start, known_secrets, prepare_served_start, prepare_start};

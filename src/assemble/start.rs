@@ -3,6 +3,7 @@
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
 use super::credential_prompts::CredentialPrompts;
+use super::demo_environment::{self, listed_paths, write_script_files};
 use super::mcp_setup::{connection_context, set_up_servers, user_servers};
 use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
@@ -29,17 +30,9 @@ use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::text::known_secrets::KnownSecrets;
 use anyhow::Result;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Names the folder of a demo to the process that plays it. No command sees it.
-pub(crate) const DEMO_VARIABLE: &str = "AYE_DEMO_FOLDER";
-/// Lists the paths of the user's own aye, which no command of a demo may write.
-pub(crate) const DEMO_OWN_PATHS: &str = "AYE_DEMO_OWN_PATHS";
-/// Lists the files with the user's keys, which no command of a demo may read.
-pub(crate) const DEMO_KEY_FILES: &str = "AYE_DEMO_KEY_FILES";
 
 /// Everything this run was started with.
 pub(crate) struct Start {
@@ -86,27 +79,6 @@ pub(crate) fn known_secrets(
         secrets.extend(server.url.iter().filter_map(|url| url.split_once('?')).map(|(_, query)| query.to_owned()));
     }
     secrets
-}
-
-/// Returns the paths in a variable of the environment.
-fn listed_paths(variable: &str) -> Vec<PathBuf> {
-    let list = std::env::var_os(variable).unwrap_or_default();
-    std::env::split_paths(&list).filter(|path| path.is_absolute()).collect()
-}
-
-/// Writes the files of a script over earlier versions of them, and returns the folder with links resolved.
-pub(crate) fn write_script_files(script: &Script, folder: &Path) -> Result<PathBuf> {
-    let write_error = |path: &Path, error: std::io::Error| {
-        let path = path.display();
-        anyhow::anyhow!("Cannot write the project of the script: {path}: {error}. Set AYE_HOME to a writable folder.")
-    };
-    fs::create_dir_all(folder).map_err(|error| write_error(folder, error))?;
-    for (path, text) in &script.files {
-        let path = folder.join(path);
-        let created = path.parent().map_or(Ok(()), fs::create_dir_all);
-        created.and_then(|()| fs::write(&path, text)).map_err(|error| write_error(&path, error))?;
-    }
-    Ok(folder.canonicalize()?)
 }
 
 /// Where the replies of a run come from.
@@ -197,12 +169,11 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
     notices.extend(reviewer_notices);
     let journal = Journal::new(places.journal(), options.debug_content, secrets);
-    let demo_variables = [DEMO_VARIABLE, DEMO_OWN_PATHS, DEMO_KEY_FILES].map(str::to_owned);
     let commands = Shell::new(own_program())
-        .without_variables(key_variables.into_iter().chain(demo_variables).collect())
+        .without_variables(key_variables.into_iter().chain(demo_environment::VARIABLES.map(str::to_owned)).collect())
         .with_closed_paths(
-            [sandbox.write_protected, listed_paths(DEMO_OWN_PATHS)].concat(),
-            [sandbox.read_protected, listed_paths(DEMO_KEY_FILES)].concat(),
+            [sandbox.write_protected, listed_paths(demo_environment::OWN_PATHS)].concat(),
+            [sandbox.read_protected, listed_paths(demo_environment::KEY_FILES)].concat(),
         );
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let server_forms = Arc::new(ServerForms::new());

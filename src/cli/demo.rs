@@ -1,5 +1,6 @@
 //! `aye demo`: scripts that play a session.
 
+use crate::demo::script_checks::parse_size;
 use crate::recording::cast::CastVersion;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -46,13 +47,13 @@ pub struct PlayDemo {
     /// Factor of the speed, from 0.1 to 1000
     ///
     /// A recording is the same at every speed.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, hide_default_value = true)]
+    #[arg(long, value_name = "FACTOR", default_value = "1", hide_default_value = true, value_parser = parse_speed)]
     pub speed: f64,
     /// Columns and rows, such as 100x30
     ///
     /// By default those of the script, else of the terminal.
-    #[arg(long, value_name = "SIZE")]
-    pub size: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub size: Option<(u16, u16)>,
     /// Wait for a key before each of your steps
     #[arg(long)]
     pub step: bool,
@@ -83,10 +84,15 @@ pub struct NewDemo {
     /// File to write (.toml)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Write the script of this session: its ID or its beginning. Its results are kept, secrets are masked
+    /// Write the script of this session: its ID or its beginning. Its results are kept, secrets are redacted
     #[arg(long, value_name = "ID")]
     pub from: Option<String>,
     /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.1..=1000.0).contains(speed));
+    speed.ok_or_else(|| "expected a factor from 0.1 to 1000".to_owned())
 }

@@ -78,9 +78,9 @@ pub struct ExportPng {
     /// Input and output.
     #[command(flatten)]
     pub files: ExportFiles,
-    /// Draw the frame at this time in seconds, or the last one [default: last]
-    #[arg(long, value_name = "SECONDS|last", value_parser = parse_frame_time)]
-    pub at: Option<FrameTime>,
+    /// Draw the frame at this time in seconds [default: the last one]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub at: Option<Duration>,
     /// Window and size.
     #[command(flatten)]
     pub picture: PictureOptions,
@@ -120,22 +120,6 @@ pub struct ExportCast {
     pub idle: Option<Duration>,
 }
 
-/// A frame of a recording.
-#[cfg(feature = "recording-images")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FrameTime {
-    At(Duration),
-    Last,
-}
-
-#[cfg(feature = "recording-images")]
-fn parse_frame_time(text: &str) -> Result<FrameTime, String> {
-    match text {
-        "last" => Ok(FrameTime::Last),
-        _ => parse_seconds(text).map(FrameTime::At).map_err(|error| format!("{error}, or `last`")),
-    }
-}
-
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds
@@ -153,13 +137,5 @@ mod tests {
         for wrong in ["", "-1", "NaN", "inf", "1e30", "2s", "last"] {
             assert!(parse_seconds(wrong).unwrap_err().contains("such as 1.5"), "{wrong}");
         }
-    }
-
-    #[cfg(feature = "recording-images")]
-    #[test]
-    fn a_frame_is_named_by_its_time_or_as_the_last() {
-        assert_eq!(parse_frame_time("last"), Ok(FrameTime::Last));
-        assert_eq!(parse_frame_time("0"), Ok(FrameTime::At(Duration::ZERO)));
-        assert!(parse_frame_time("first").unwrap_err().contains("or `last`"));
     }
 }

@@ -4,12 +4,10 @@ mod isolation;
 mod new_script;
 pub(super) mod recorded_script;
 
-use super::export_file::check_target;
+use super::export_file::{check_target, write_file};
 use crate::assemble::scripted_screen::{ScriptRun, build_scripted_screen};
-use crate::assemble::write_script_files;
 use crate::cli::demo::{CheckDemos, DemoCommand, PlayDemo};
 use crate::cli::{UsageError, bail_usage, resolve_folder};
-use crate::demo::script_checks::parse_size;
 use crate::demo::{Script, parse_markdown, parse_script};
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::Recorded;
@@ -17,7 +15,7 @@ use crate::tui::demo_player::{Mismatch, PlayEnd, PlayError, Played, ViewerOption
 use anyhow::{Context, Result};
 use isolation::Isolation;
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -38,10 +36,6 @@ pub(super) async fn run(command: DemoCommand) -> Result<ExitCode> {
 }
 
 async fn run_play(play: PlayDemo) -> Result<ExitCode> {
-    if !(0.1..=1000.0).contains(&play.speed) {
-        bail_usage!("Cannot use --speed {}: it is a factor from 0.1 to 1000.", play.speed);
-    }
-    let size = play.size.as_deref().map(read_size).transpose()?;
     let script = Arc::new(read_script(&play.script)?);
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !is_terminal && play.record.is_none() {
@@ -63,9 +57,13 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
     });
     let terminal_size = || viewer.and_then(|_| crossterm::terminal::size().ok()).filter(|(width, _)| *width > 0);
-    let size = size.or(script.size).or_else(terminal_size).unwrap_or(STANDARD_SIZE);
-    // An existing recording is replaced by a whole one only.
-    let record_to = play.record.as_deref().map(|file| if play.force { unfinished(file) } else { file.to_owned() });
+    let size = play.size.or(script.size).or_else(terminal_size).unwrap_or(STANDARD_SIZE);
+    // An existing recording is replaced only after the new one is complete.
+    let folder_of_new = play.force.then(tempfile::tempdir).transpose().context("Cannot create a temporary folder")?;
+    let record_to = play.record.as_ref().map(|file| match &folder_of_new {
+        Some(folder) => folder.path().join("new.cast"),
+        None => file.clone(),
+    });
     loop {
         isolation.clear()?;
         let folder = match &play.folder {
@@ -82,15 +80,16 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
         };
         match play_script(build_scripted_screen(run)?).await {
             Ok(played) if played.end != PlayEnd::Over || !play.repeat => {
-                if let (Some(made), Some(file)) = (&record_to, &play.record) {
-                    std::fs::rename(made, file).with_context(|| format!("Cannot write {}", file.display()))?;
+                if let (Some(made), Some(file)) = (record_to.as_ref().filter(|_| play.force), &play.record) {
+                    let content = std::fs::read(made).with_context(|| format!("Cannot read {}", made.display()))?;
+                    write_file(file, content, play.force)?;
                 }
                 return Ok(report_played(&played, play.record.as_deref()));
             }
             Ok(_) => {}
             Err(error) => {
                 if let Some(made) = &record_to {
-                    // It shows what did not fit, and would be in the way of the next try.
+                    // The recording is incomplete.
                     let _ = std::fs::remove_file(made);
                 }
                 return report_error(&play.script, error);
@@ -120,19 +119,6 @@ async fn run_check(check: CheckDemos) -> Result<ExitCode> {
         }
         Err(error) => report_error(file, error),
     }
-}
-
-impl Isolation {
-    /// Creates the project of a script in an empty home folder.
-    fn create_project(&self, script: &Script) -> Result<PathBuf> {
-        write_script_files(script, &self.home().join(&script.folder))
-    }
-}
-
-/// Returns the name of a recording while it is made in place of another.
-fn unfinished(file: &Path) -> PathBuf {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    file.with_file_name(format!(".{name}.{}.half", std::process::id()))
 }
 
 fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
@@ -168,16 +154,6 @@ fn report_error(file: &Path, error: PlayError) -> Result<ExitCode> {
     }
     let _ = std::io::stderr().write_all(report.as_bytes());
     Ok(ExitCode::FAILURE)
-}
-
-fn read_size(text: &str) -> Result<(u16, u16)> {
-    let Some(size) = parse_size(text) else {
-        bail_usage!(
-            "Cannot use --size {}: it is columns and rows such as 100x30, from 20x6 to 500x200.",
-            clean_line(text)
-        );
-    };
-    Ok(size)
 }
 
 /// Returns whether a path is the name of the built-in script.

@@ -3,9 +3,9 @@
 use super::demo::recorded_script::{is_script, record_script};
 use super::export_file::{check_target, write_file};
 use crate::cli::bail_usage;
-use crate::cli::export::{ExportFiles, ExportedFormat};
 #[cfg(feature = "recording-images")]
-use crate::cli::export::{FrameTime, PictureOptions};
+use crate::cli::export::PictureOptions;
+use crate::cli::export::{ExportFiles, ExportedFormat};
 use crate::recording::cast_reader::Recording;
 use crate::recording::cast_rewriter::{RewriteOptions, rewrite_cast};
 use crate::recording::html::draw_html;
@@ -31,11 +31,7 @@ pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
         }
         #[cfg(feature = "recording-images")]
         ExportedFormat::Png(png) => {
-            let time = png.at.and_then(|at| match at {
-                FrameTime::At(time) => Some(time),
-                FrameTime::Last => None,
-            });
-            export_recording(&png.files, |recording| draw_png(recording, time, raster_options(png.picture)))
+            export_recording(&png.files, |recording| draw_png(recording, png.at, raster_options(png.picture)))
         }
         #[cfg(feature = "recording-images")]
         ExportedFormat::Gif(gif) => {

@@ -61,3 +61,12 @@ pub(super) fn confirm(question: impl FnOnce() -> Result<String>, no_terminal: &s
     io::stdin().read_line(&mut answer)?;
     Ok(answer.trim() == "yes")
 }
+
+/// Formats the number of redacted secrets; `None` if zero.
+pub(super) fn redaction_notice(redacted: usize) -> Option<String> {
+    match redacted {
+        0 => None,
+        1 => Some("1 secret of a known form was redacted; there may be others".to_owned()),
+        count => Some(format!("{count} secrets of known forms were redacted; there may be others")),
+    }
+}

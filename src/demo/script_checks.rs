@@ -3,11 +3,22 @@
 use super::script::{Action, Condition, Reply, Script, ScriptError};
 use super::text_template;
 
-/// Reads columns and rows such as `100x30`; `None` if that is too small or too large for a screen.
-pub fn parse_size(text: &str) -> Option<(u16, u16)> {
-    let (columns, rows) = text.split_once('x')?;
-    let (columns, rows) = (columns.trim().parse().ok()?, rows.trim().parse().ok()?);
-    ((20..=500).contains(&columns) && (6..=200).contains(&rows)).then_some((columns, rows))
+/// Fewest and most columns and rows of a screen.
+const COLUMNS: std::ops::RangeInclusive<u16> = 20..=500;
+const ROWS: std::ops::RangeInclusive<u16> = 6..=200;
+/// Most bytes of the name of a project's folder.
+const MAX_NAME: usize = 60;
+
+/// Reads columns and rows such as `100x30`.
+///
+/// # Errors
+/// What was expected, if they are no numbers, too small or too large.
+pub fn parse_size(text: &str) -> Result<(u16, u16), String> {
+    let numbers = text.split_once('x').and_then(|(columns, rows)| Some((columns.parse().ok()?, rows.parse().ok()?)));
+    numbers.filter(|(columns, rows)| COLUMNS.contains(columns) && ROWS.contains(rows)).ok_or_else(|| {
+        let (least, most) = ((COLUMNS.start(), ROWS.start()), (COLUMNS.end(), ROWS.end()));
+        format!("expected columns and rows such as 100x30, from {}x{} to {}x{}", least.0, least.1, most.0, most.1)
+    })
 }
 
 /// Checks that ids are given once, and that conditions and placeholders name calls before them.
@@ -62,9 +73,22 @@ pub(super) fn check_path(path: &str) -> Result<(), String> {
     }
 }
 
+/// Returns whether a name can be that of a project's folder.
 pub(super) fn is_plain_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_alphanumeric() || " -_.".contains(c);
-    !name.is_empty() && name.len() <= 60 && !name.starts_with(['.', ' ', '-']) && name.chars().all(is_allowed)
+    !name.is_empty() && name.len() <= MAX_NAME && plain_name(name) == name
+}
+
+/// Returns a name for a project's folder: this one, without the characters that it cannot have, or `project`.
+pub(super) fn plain_name(name: &str) -> String {
+    let is_allowed = |c: &char| c.is_alphanumeric() || " -_.".contains(*c);
+    let allowed: String = name.chars().filter(is_allowed).collect();
+    let name = truncate_to_boundary(allowed.trim_start_matches(['.', ' ', '-']), MAX_NAME);
+    if name.is_empty() { "project".to_owned() } else { name.to_owned() }
+}
+
+/// Returns the beginning of a text with at most this many bytes.
+fn truncate_to_boundary(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 pub(super) fn is_id(id: &str) -> bool {

@@ -262,10 +262,7 @@ impl Reader<'_> {
     }
 
     fn size(&self, name: &str, size: &Spanned<String>) -> Result<(u16, u16), ScriptError> {
-        parse_size(size.get_ref()).ok_or_else(|| {
-            let message = format!("`{name}` is columns and rows such as \"100x30\", from 20x6 to 500x200");
-            self.error(size.span(), message)
-        })
+        parse_size(size.get_ref()).map_err(|expected| self.error(size.span(), format!("`{name}`: {expected}")))
     }
 
     fn speed(&self, name: &str, value: Option<Spanned<u32>>, standard: u32) -> Result<u32, ScriptError> {

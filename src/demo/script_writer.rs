@@ -2,15 +2,17 @@
 
 use super::script::{Action, Reply, Script, ScriptedCall, UserAct, UserStep};
 use crate::chat::Outcome;
+use crate::text::redaction::{Redactor, redact};
+use serde_json::Value;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Returns the TOML of the script of a session. `mask` removes secrets from each text.
-pub fn write_script(script: &Script, mask: &mut dyn FnMut(&str) -> String) -> String {
+/// Returns the TOML of the script of a session, and the number of secrets that were redacted in it.
+pub fn write_script(script: &Script) -> (String, usize) {
     let mut toml = String::from(
         "# Written by aye demo new. Play it with `aye demo play`; `aye help demos` explains the keys.\n\n",
     );
-    let mut writer = Writer { toml: &mut toml, mask };
+    let mut writer = Writer { toml: &mut toml, redacted: 0 };
     if let Some(title) = &script.title {
         writer.text("title", title);
     }
@@ -26,12 +28,13 @@ pub fn write_script(script: &Script, mask: &mut dyn FnMut(&str) -> String) -> St
             Action::Reply(reply) => writer.reply(reply),
         }
     }
-    toml
+    let redacted = writer.redacted;
+    (toml, redacted)
 }
 
 struct Writer<'a> {
     toml: &'a mut String,
-    mask: &'a mut dyn FnMut(&str) -> String,
+    redacted: usize,
 }
 
 impl Writer<'_> {
@@ -41,9 +44,19 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, key: &str, text: &str) {
-        let masked = (self.mask)(text);
-        let value = toml::Value::String(masked);
-        let _ = writeln!(self.toml, "{key} = {value}");
+        let (shown, count) = redact(text);
+        self.redacted += count;
+        self.string(key, shown.into_owned());
+    }
+
+    /// Writes JSON in a string. Secrets are redacted in its strings, so it stays valid.
+    fn json(&mut self, key: &str, mut value: Value) {
+        self.redacted += Redactor::default().redact_json(&mut value, None);
+        self.string(key, value.to_string());
+    }
+
+    fn string(&mut self, key: &str, text: String) {
+        let _ = writeln!(self.toml, "{key} = {}", toml::Value::String(text));
     }
 
     fn seconds(&mut self, key: &str, time: Duration) {
@@ -87,7 +100,7 @@ impl Writer<'_> {
         self.line("[[step.call]]");
         self.text("id", &call.id);
         self.text("tool", &call.tool);
-        self.text("arguments", &call.arguments.to_string());
+        self.json("arguments", call.arguments.clone());
         match &call.outcome {
             Some(Outcome::Failed(text) | Outcome::Refused(text) | Outcome::Interrupted(text)) => {
                 self.text("failure", text)
@@ -95,8 +108,8 @@ impl Writer<'_> {
             Some(Outcome::Done(text) | Outcome::Rehearsed(text)) => self.text("result", text),
             None => {}
         }
-        if let Some(plan) = call.plan.as_deref().and_then(|plan| serde_json::to_string(plan).ok()) {
-            self.text("plan", &plan);
+        if let Some(plan) = call.plan.as_deref().and_then(|plan| serde_json::to_value(plan).ok()) {
+            self.json("plan", plan);
         }
         self.seconds("duration", call.duration);
     }

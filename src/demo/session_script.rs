@@ -1,6 +1,7 @@
 //! The script of a session: its messages, keys, replies and results, so that nothing needs to run again.
 
 use super::script::{Action, Pace, Reply, Script, ScriptedCall, ScriptedPlan, Step, TextPart, UserAct, UserStep};
+use super::script_checks::plain_name;
 use crate::chat::{Access, Answer, AnswerValue, CallId, Decider, Decision, Ending, Entry, Outcome, ToolCall};
 use serde_json::Value;
 use std::time::Duration;
@@ -17,7 +18,7 @@ const MIN_PAUSE: Duration = Duration::from_millis(1_000);
 pub struct SessionFacts {
     pub title: Option<String>,
     pub model: String,
-    /// Name of the project's folder.
+    /// Name of the project's folder, which may have characters that a script does not allow.
     pub folder: String,
     pub is_dry_run: bool,
 }
@@ -30,7 +31,7 @@ pub fn script_of_session(name: &str, facts: SessionFacts, entries: &[Entry]) -> 
     }
     let SessionFacts { title, model, folder, is_dry_run } = facts;
     let model = if model.is_empty() { "demo".to_owned() } else { model };
-    let (steps, notices) = (writer.steps, writer.notices);
+    let (steps, notices, folder) = (writer.steps, writer.notices, plain_name(&folder));
     (Script { name: name.to_owned(), title, model, folder, is_dry_run, steps, ..Script::default() }, notices)
 }
 
@@ -44,7 +45,7 @@ impl Writer<'_> {
     fn add_entry(&mut self, entry: &Entry) {
         match entry {
             Entry::UserMessage { text } => {
-                let is_typed = text.chars().count() <= MAX_TYPED && !text.contains(['\n', '\t']);
+                let is_typed = text.chars().count() <= MAX_TYPED && !text.contains(char::is_control);
                 let act = match is_typed {
                     true => UserAct::Type(text.clone(), Pace::default().typing),
                     false => UserAct::Paste(text.clone()),
@@ -107,7 +108,7 @@ impl Writer<'_> {
             arguments: arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
             outcome: (!is_question).then_some(outcome),
             plan: (!is_question).then(|| Box::new(self.plan_of(call))),
-            may_fail: true,
+            may_fail: false,
             duration: Duration::from_millis(millis).min(MAX_PAUSE),
         }
     }

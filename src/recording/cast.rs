@@ -36,17 +36,54 @@ pub struct CastHeader {
 impl CastHeader {
     /// Returns the line without its end.
     pub fn to_line(&self) -> String {
-        let (columns, rows) = self.size;
         let [text, background] = [self.colours.0, self.colours.1].map(hex_colour);
         let theme = json!({ "fg": text, "bg": background, "palette": PALETTE });
-        let mut header = match self.version {
-            CastVersion::V2 => json!({ "version": 2, "width": columns, "height": rows, "theme": theme }),
-            CastVersion::V3 => json!({ "version": 3, "term": { "cols": columns, "rows": rows, "theme": theme } }),
+        let fields = HeaderFields {
+            theme: Some(theme),
+            timestamp: Some(self.timestamp),
+            idle_limit: Some(IDLE_LIMIT),
+            title: self.title.as_deref(),
         };
-        header["timestamp"] = self.timestamp.into();
-        header["idle_time_limit"] = IDLE_LIMIT.into();
-        if let Some(title) = &self.title {
-            header["title"] = title.as_str().into();
+        fields.to_line(self.version, self.size)
+    }
+}
+
+/// Fields that a header may have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct HeaderFields<'a> {
+    pub(super) theme: Option<Value>,
+    /// Start in seconds since 1970.
+    pub(super) timestamp: Option<u64>,
+    /// Longest pause that a player shows, in seconds.
+    pub(super) idle_limit: Option<f64>,
+    pub(super) title: Option<&'a str>,
+}
+
+impl HeaderFields<'_> {
+    /// Returns the line of a header for a screen of these columns and rows, without its end.
+    pub(super) fn to_line(&self, version: CastVersion, (columns, rows): (u16, u16)) -> String {
+        let mut terminal = match version {
+            CastVersion::V2 => json!({ "width": columns, "height": rows }),
+            CastVersion::V3 => json!({ "cols": columns, "rows": rows }),
+        };
+        if let Some(theme) = &self.theme {
+            terminal["theme"] = theme.clone();
+        }
+        let mut header = match version {
+            CastVersion::V2 => json!({ "version": 2 }),
+            CastVersion::V3 => json!({ "version": 3, "term": terminal.clone() }),
+        };
+        if let (CastVersion::V2, Some(header), Value::Object(terminal)) = (version, header.as_object_mut(), terminal) {
+            header.extend(terminal);
+        }
+        if let Some(timestamp) = self.timestamp {
+            header["timestamp"] = timestamp.into();
+        }
+        if let Some(limit) = self.idle_limit {
+            header["idle_time_limit"] = limit.into();
+        }
+        if let Some(title) = self.title {
+            header["title"] = title.into();
         }
         header.to_string()
     }

@@ -1,6 +1,6 @@
 //! Writes a recording again: in another version of the format, or with shorter pauses.
 
-use super::cast::{CastEvent, CastVersion, EventLines};
+use super::cast::{CastEvent, CastVersion, EventLines, HeaderFields};
 use super::cast_reader::{RecordedEvent, Recording};
 use serde_json::json;
 use std::time::Duration;
@@ -35,31 +35,17 @@ pub fn rewrite_cast(recording: &Recording, options: RewriteOptions) -> String {
 }
 
 fn header_line(recording: &Recording, version: CastVersion, idle_limit: Option<Duration>) -> String {
-    let (columns, rows) = recording.size;
-    let mut header = match version {
-        CastVersion::V2 => json!({ "version": 2, "width": columns, "height": rows }),
-        CastVersion::V3 => json!({ "version": 3, "term": { "cols": columns, "rows": rows } }),
-    };
-    if recording.has_theme {
-        let theme = &recording.theme;
-        let colours = json!({ "fg": theme.text, "bg": theme.background, "palette": theme.palette.join(":") });
-        match version {
-            CastVersion::V2 => header["theme"] = colours,
-            CastVersion::V3 => header["term"]["theme"] = colours,
-        }
-    }
-    if let Some(timestamp) = recording.timestamp {
-        header["timestamp"] = timestamp.into();
-    }
+    let theme = &recording.theme;
+    let colours = || json!({ "fg": theme.text, "bg": theme.background, "palette": theme.palette.join(":") });
     // A limit of the file that is longer than all pauses would change nothing.
     let shown = idle_limit.map_or(recording.idle_limit, |limit| recording.idle_limit.filter(|shown| *shown < limit));
-    if let Some(limit) = shown {
-        header["idle_time_limit"] = limit.as_secs_f64().into();
-    }
-    if let Some(title) = &recording.title {
-        header["title"] = title.as_str().into();
-    }
-    header.to_string()
+    let fields = HeaderFields {
+        theme: recording.has_theme.then(colours),
+        timestamp: recording.timestamp,
+        idle_limit: shown.map(|limit| limit.as_secs_f64()),
+        title: recording.title.as_deref(),
+    };
+    fields.to_line(version, recording.size)
 }
 
 #[cfg(test)]

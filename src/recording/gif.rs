@@ -17,20 +17,21 @@ use std::time::Duration;
 pub fn draw_gif(recording: &Recording, options: RasterOptions) -> Result<Vec<u8>, String> {
     let played = Frames::play(recording)?;
     let exact = theme_colours(recording, &played);
+    let mut painter = FramePainter::new(recording, &played, options)?;
     let mut counts = ColourCounts::default();
-    visit_changes(recording, &played, options, |change| {
+    visit_changes(&mut painter, &played, |change| {
         counts.count(&change.pixels);
         Ok(())
     })?;
     let palette = Palette::choose(&counts, &exact);
-    let size = FramePainter::new(recording, &played, options)?.canvas().size();
+    let size = painter.canvas().size();
     let describe = |error: EncodingError| error.to_string();
     // The largest size was checked when the frames were drawn.
     let mut encoder = Encoder::new(Vec::new(), size.0 as u16, size.1 as u16, &palette.bytes()).map_err(describe)?;
     encoder.set_repeat(Repeat::Infinite).map_err(describe)?;
     let end = centiseconds(played.duration);
     let mut waiting: Option<(u64, gif::Frame<'static>)> = None;
-    visit_changes(recording, &played, options, |change| {
+    visit_changes(&mut painter, &played, |change| {
         let time = centiseconds(change.time);
         if let Some((start, frame)) = waiting.take() {
             write_frame(&mut encoder, frame, time - start).map_err(describe)?;
@@ -55,19 +56,19 @@ struct Change {
 
 /// Draws all frames. The first change is the whole picture; frames that look like the one before are left out.
 fn visit_changes(
-    recording: &Recording,
+    painter: &mut FramePainter,
     played: &Frames,
-    options: RasterOptions,
     mut visit: impl FnMut(Change) -> Result<(), String>,
 ) -> Result<(), String> {
-    let mut painter = FramePainter::new(recording, played, options)?;
     let (width, height) = painter.canvas().size();
     let mut shown: Vec<[u8; 3]> = Vec::new();
     for frame in &played.frames {
-        let Some(drawn) = painter.draw(frame) else { continue };
+        let drawn = painter.draw(frame);
         let pixels = painter.canvas().pixels();
-        let area =
-            if shown.is_empty() { Some([0, 0, width, height]) } else { find_change(&shown, pixels, width, drawn) };
+        let area = match shown.is_empty() {
+            true => Some([0, 0, width, height]),
+            false => drawn.and_then(|drawn| find_change(&shown, pixels, width, drawn)),
+        };
         let Some(area) = area else { continue };
         let rows = area[1]..area[1] + area[3];
         let row_range = |row: usize| row * width + area[0]..row * width + area[0] + area[2];

@@ -61,7 +61,7 @@ pub fn draw_html(recording: &Recording) -> Result<String, String> {
     let json = json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
     let [script, style] = [SCRIPT, STYLE].map(|text| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
     let title = escape(recording.title.as_deref().unwrap_or("aye"));
-    let speeds: String = ["0.25", "0.5", "1", "1.5", "2", "4", "8"]
+    let speeds: String = ["0.25", "0.5", "1", "1.5", "2", "4", "8", "16"]
         .map(|speed| {
             let selected = if speed == "1" { " selected" } else { "" };
             format!("<option value=\"{speed}\"{selected}>{speed}×</option>")

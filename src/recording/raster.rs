@@ -11,6 +11,7 @@ use canvas::{Canvas, PixelArea, mix_colours};
 use glyphs::{GlyphSource, GlyphStyle};
 use shape_masks::CellGeometry;
 use std::path::PathBuf;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Width and height of a cell in pixels at scale 1.
 const CELL: (usize, usize) = (9, 18);
@@ -184,7 +185,8 @@ impl FramePainter {
         }
         // The title is in the middle, as far as there is room next to the buttons.
         let available = (width / self.cell.width).saturating_sub(20);
-        let graphemes: Vec<(u16, String)> = unicode_segmentation::UnicodeSegmentation::graphemes(title, true)
+        let graphemes: Vec<(u16, String)> = title
+            .graphemes(true)
             .filter(|grapheme| !grapheme.chars().any(char::is_control))
             .map(|grapheme| (ratatui::buffer::CellWidth::cell_width(grapheme), grapheme.to_owned()))
             .scan(0, |used, (cells, grapheme)| {

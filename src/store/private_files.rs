@@ -41,6 +41,13 @@ pub fn create_append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Like [`open_append`], for a file that may be missing.
+pub fn open_or_create_append(path: &Path) -> io::Result<File> {
+    let file = open_file(OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE), path)?;
+    remove_others_access(&file)?;
+    Ok(file)
+}
+
 /// Opens a file for reading. Does not follow a link or wait for a pipe, and changes nothing, not even permissions.
 pub fn open_read(path: &Path) -> io::Result<File> {
     open_file(OpenOptions::new().read(true), path)

@@ -28,7 +28,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("manual", &[]),
     ("recording", &["text"]),
     ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual", "recording", "demo"]),
-    ("cli", &["chat", "config", "manual", "recording"]),
+    ("cli", &["chat", "config", "manual", "recording", "demo"]),
     (
         "assemble",
         &[
@@ -76,8 +76,13 @@ const PURE: &[&str] = &[
     "tui/graphics/",
     "tui/terminal_clipboard",
     "tui/workspace_data",
+    "tui/demo_player/pending_work",
+    "tui/demo_player/schedule",
+    "tui/demo_player/script_position",
     "tui/recorder/chapters",
     "tui/recorder/masking",
+    "tui/replay/frame_search",
+    "tui/replay/playback",
     "recording/cast.rs",
 ];
 

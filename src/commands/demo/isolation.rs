@@ -2,13 +2,14 @@
 //! changed or needed, and every play is the same.
 
 use super::{name_of, script_name};
-use crate::assemble::{DEMO_KEY_FILES, DEMO_OWN_PATHS, DEMO_VARIABLE};
+use crate::assemble::demo_environment::{FOLDER, KEY_FILES, OWN_PATHS, write_script_files};
+use crate::chat::Digest;
 use crate::cli::bail_usage;
+use crate::demo::Script;
 use crate::project::guard::own_program;
 use crate::project::rehearsal;
 use crate::store::{Places, private_files};
 use anyhow::{Context, Result};
-use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -46,16 +47,13 @@ impl Isolation {
     /// # Errors
     /// A `UsageError` if another process plays the same demo.
     pub(super) fn enter(script: &Path) -> Result<Option<Self>> {
-        let Some(folder) = std::env::var_os(DEMO_VARIABLE).map(PathBuf::from) else { return Ok(None) };
+        let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return Ok(None) };
         // The home folder in it will be removed. Only the process that started this one makes such a file.
         let path = folder.join(LOCK);
         let is_own =
             std::env::var_os("HOME").is_some_and(|own| Path::new(&own) == home(&folder)) && folder.is_absolute();
         let Some(lock) = private_files::open_read(&path).ok().filter(|_| is_own) else {
-            bail_usage!(
-                "Cannot play {}: {DEMO_VARIABLE} is set to another folder. Remove the variable.",
-                name_of(script)
-            );
+            bail_usage!("Cannot play {}: {FOLDER} is set to another folder. Remove the variable.", name_of(script));
         };
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             bail_usage!("Cannot play {}: another aye is playing it.", name_of(script));
@@ -63,14 +61,14 @@ impl Isolation {
         Ok(Some(Self { folder, _lock: lock }))
     }
 
-    /// Returns the home folder of the demo.
-    pub(super) fn home(&self) -> PathBuf {
-        home(&self.folder)
+    /// Creates the project of a script in the home folder of the demo.
+    pub(super) fn create_project(&self, script: &Script) -> Result<PathBuf> {
+        write_script_files(script, &home(&self.folder).join(&script.folder))
     }
 
-    /// Removes what an earlier play left.
+    /// Removes what an earlier play left in the home folder.
     pub(super) fn clear(&self) -> Result<()> {
-        let home = self.home();
+        let home = home(&self.folder);
         remove_all(&home)?;
         private_files::create_folder(&home).with_context(|| format!("Cannot create {}", home.display()))
     }
@@ -110,7 +108,7 @@ fn remove_all(folder: &Path) -> Result<()> {
 
 /// Removes what a demo that is not played again left.
 pub(super) fn remove(script: &Path) -> Result<()> {
-    remove_all(&demo_folder(script)?)
+    remove_all(&demo_folder(&Places::find(std::env::var_os("AYE_HOME"))?, script))
 }
 
 /// Records a script by a process of its own, which prints only what does not fit.
@@ -123,21 +121,18 @@ pub(super) fn record(script: &Path, file: &Path) -> Result<ExitStatus> {
 
 /// Returns this program with the environment of a demo.
 fn isolated_command(script: &Path) -> Result<Command> {
-    let folder = demo_folder(script)?;
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let folder = demo_folder(&places, script);
     private_files::create_folder(&folder).with_context(|| format!("Cannot create {}", folder.display()))?;
     let lock = folder.join(LOCK);
-    File::options()
-        .append(true)
-        .create(true)
-        .open(&lock)
-        .with_context(|| format!("Cannot create {}", lock.display()))?;
+    let created = private_files::open_or_create_append(&lock);
+    created.with_context(|| format!("Cannot create {}", lock.display()))?;
     let mut command = Command::new(own_program());
     command.arg0("aye").env_clear();
     command.envs(KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.envs(FIXED);
-    command.env("HOME", home(&folder)).env(DEMO_VARIABLE, &folder);
-    let places = Places::find(std::env::var_os("AYE_HOME"))?;
-    for (variable, paths) in [(DEMO_OWN_PATHS, places.own_paths()), (DEMO_KEY_FILES, places.key_files())] {
+    command.env("HOME", home(&folder)).env(FOLDER, &folder);
+    for (variable, paths) in [(OWN_PATHS, places.own_paths()), (KEY_FILES, places.key_files())] {
         let list = std::env::join_paths(paths).context("Cannot protect the settings of aye from the demo")?;
         command.env(variable, list);
     }
@@ -145,10 +140,8 @@ fn isolated_command(script: &Path) -> Result<Command> {
 }
 
 /// Returns the folder of a demo: always the same one for a script, because tools show its path.
-fn demo_folder(script: &Path) -> Result<PathBuf> {
-    let demos = Places::find(std::env::var_os("AYE_HOME"))?.demos();
+fn demo_folder(places: &Places, script: &Path) -> PathBuf {
     let path = script.canonicalize().unwrap_or_else(|_| script.to_owned());
-    let digest = Sha256::digest(path.as_os_str().as_bytes());
-    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    Ok(demos.join(format!("{}-{short}", script_name(script))))
+    let digest = Digest::of_bytes(path.as_os_str().as_bytes());
+    places.demos().join(format!("{}-{}", script_name(script), digest.short_hex()))
 }

@@ -1,15 +1,14 @@
 //! `aye demo new`: writes a script to start from, or that of a session.
 
 use super::{name_of, script_name};
-use crate::chat::{SessionId, pluralize};
+use crate::chat::SessionId;
 use crate::cli::UsageError;
 use crate::cli::demo::NewDemo;
 use crate::commands::export_file::{check_target, write_file};
-use crate::commands::output::print_notice;
+use crate::commands::output::{print_notice, redaction_notice};
 use crate::demo::script_writer::write_script;
 use crate::demo::session_script::{SessionFacts, script_of_session};
 use crate::store::{Places, Sessions, StoredSession};
-use crate::text::redaction::redact;
 use anyhow::Result;
 use std::io::Write;
 use std::path::Path;
@@ -50,15 +49,8 @@ fn open_sessions() -> Result<Sessions> {
 fn session_text(file: &Path, id: &SessionId) -> Result<(String, Vec<String>)> {
     let stored = open_sessions()?.read(id).map_err(UsageError::from_error)?;
     let (script, mut notices) = script_of_session(&script_name(file), session_facts(&stored), &stored.entries);
-    let mut redacted = 0;
-    let text = write_script(&script, &mut |text| {
-        let (shown, count) = redact(text);
-        redacted += count;
-        shown.into_owned()
-    });
-    if redacted > 0 {
-        notices.push(format!("{} masked", pluralize(redacted, "possible secret")));
-    }
+    let (text, redacted) = write_script(&script);
+    notices.extend(redaction_notice(redacted));
     Ok((text, notices))
 }
 
@@ -67,13 +59,11 @@ fn session_facts(stored: &StoredSession) -> SessionFacts {
     let header = stored.header.as_ref();
     let name = header.and_then(|header| header.folder.file_name());
     let folder = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    let folder: String = folder.chars().filter(|c| is_plain(*c)).collect();
     let session = crate::chat::Session::replay(stored.entries.clone());
     SessionFacts {
         title: session.title().map(str::to_owned),
         model: header.map(|header| header.model.clone()).unwrap_or_default(),
-        folder: if folder.is_empty() { "project".to_owned() } else { folder },
+        folder,
         is_dry_run: header.is_none_or(|header| header.dry_run),
     }
 }

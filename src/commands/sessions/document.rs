@@ -19,6 +19,7 @@ use crate::chat::audit::EndKind;
 use crate::chat::dry_run_entries::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{Diff, DiffLine, DryRunCounts, Session, SessionId};
+use crate::commands::output::redaction_notice;
 use crate::project::folder_facts;
 use crate::store::StoredSession;
 use crate::text::clean::{clean_line, clean_text};
@@ -168,15 +169,6 @@ fn dry_run_extent(is_dry_run: bool, entry_flags: &[bool], counts: DryRunCounts) 
         (true, true, 0) => Some("nothing real was changed".to_owned()),
         (true, true, 1) => Some("1 call had effects outside of it".to_owned()),
         (true, true, count) => Some(format!("{count} calls had effects outside of it")),
-    }
-}
-
-/// Formats the number of redacted secrets; `None` if zero.
-pub(super) fn redaction_notice(redacted: usize) -> Option<String> {
-    match redacted {
-        0 => None,
-        1 => Some("1 secret of a known form was redacted; there may be others".to_owned()),
-        count => Some(format!("{count} secrets of known forms were redacted; there may be others")),
     }
 }
 

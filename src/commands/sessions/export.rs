@@ -4,13 +4,13 @@ mod export_folder;
 
 use super::SessionStore;
 use super::document::included_files::IncludedFiles;
-use super::document::{self, Document, html, json, markdown};
+use super::document::{Document, html, json, markdown};
 use crate::chat::{SessionId, pluralize};
 use crate::cli::bail_usage;
 use crate::cli::sessions::{ExportFormat, ExportSession};
 use crate::commands::export_file;
 use crate::commands::files::store_changed_copies;
-use crate::commands::output::print_notice;
+use crate::commands::output::{print_notice, redaction_notice};
 use crate::store::StoredSession;
 use crate::text::byte_size::format_bytes;
 use crate::workspace::{Limits, Workspace};
@@ -76,7 +76,7 @@ impl SessionStore {
                 }
             }
         }
-        if let Some(notice) = document::redaction_notice(redacted) {
+        if let Some(notice) = redaction_notice(redacted) {
             print_notice(&notice)?;
         }
         if count > 0 {

@@ -103,7 +103,9 @@
   const lastIndex = (list, at) => list.reduce((found, [start], index) => (start <= at ? index : found), -1);
   const formatTime = (millis) => {
     const seconds = Math.floor(millis / 1000);
-    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+    const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+    const digits = (number) => String(number).padStart(2, '0');
+    return `${hours > 0 ? `${hours}:${digits(minutes)}` : minutes}:${digits(seconds % 60)}`;
   };
 
   function show() {
@@ -181,9 +183,12 @@
     '.': () => step(1),
     ',': () => step(-1),
     '+': () => changeSpeed(1),
+    '=': () => changeSpeed(1),
     '-': () => changeSpeed(-1),
     '[': () => goToChapter(-1),
     ']': () => goToChapter(1),
+    PageUp: () => goToChapter(-1),
+    PageDown: () => goToChapter(1),
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;

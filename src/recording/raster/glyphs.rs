@@ -3,6 +3,7 @@
 use super::canvas::{GlyphMask, quantize_coverage};
 use super::shape_masks::{CellGeometry, draw_shape};
 use super::system_fonts::SystemFonts;
+use crate::text::hidden_chars::{CharClass, classify_char};
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::{DrawSettings, OutlinePen};
@@ -65,10 +66,12 @@ impl GlyphSource {
     }
 
     fn draw_uncached(&mut self, grapheme: &str, style: GlyphStyle) -> GlyphMask {
-        // Signs that only change or join others.
+        // The others have no glyph: they only change or join characters.
         let is_drawn = |c: &char| {
-            !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}')
-                && !c.is_control()
+            !matches!(
+                classify_char(*c),
+                CharClass::Control | CharClass::Separator | CharClass::Hidden | CharClass::Joiner
+            )
         };
         // A sequence of emoji is drawn as its first one.
         let is_sequence = grapheme.contains(['\u{200d}', '\u{fe0f}'])

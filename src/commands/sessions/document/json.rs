@@ -1,9 +1,9 @@
 //! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
 use super::included_files::IncludedFiles;
-use super::redaction_notice;
 use crate::chat::dry_run_entries::dry_run_entries;
 use crate::chat::{Session, SessionId};
+use crate::commands::output::redaction_notice;
 use crate::print::escape_json;
 use crate::store::StoredSession;
 use crate::text::redaction::Redactor;
