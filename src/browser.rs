@@ -1,5 +1,6 @@
 //! The browser of a session: an installed Chromium without a window, driven by pipe, or on Linux a Firefox in a network of its
 //! own. All its traffic goes through a proxy of this program, which reaches the same addresses as the other requests of tools.
+//! On other systems than Linux, Firefox is not used.
 
 mod actions;
 mod chromium_driver;

@@ -1,4 +1,5 @@
-//! Entry point: runs the program, prints its error, returns the exit code.
+//! Entry point: runs the program, prints its error, returns the exit code. On other systems than Linux, the
+//! system decides whether programs of the same user can read its memory.
 
 use aye::cli::{self, ParseError, Request, UsageError};
 use aye::commands::{self, completions, help, version};

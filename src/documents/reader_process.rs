@@ -240,8 +240,7 @@ pub fn run_reader() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    crate::project::parent_exit::end_with_parent();
     let mut bytes = Vec::new();
     if std::io::stdin().read_to_end(&mut bytes).is_err() {
         return ExitCode::FAILURE;

@@ -1,4 +1,5 @@
-//! HTTP client for one provider.
+//! HTTP client for one provider. On other systems than Linux, a connection whose data is not acknowledged is noticed only by
+//! the time limits of a request.
 
 use super::proxy::ProxyRoute;
 use super::{Error, certificate, loopback};

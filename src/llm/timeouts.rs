@@ -1,4 +1,5 @@
-//! Time limits for a provider, and waits that the user can end early.
+//! Time limits for a provider, and waits that the user can end early. Time in which the machine sleeps counts on
+//! Linux and on the systems of Apple, and does not count on other systems.
 
 use std::sync::Arc;
 use std::time::Duration;

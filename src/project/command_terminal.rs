@@ -1,4 +1,5 @@
 //! The pseudo-terminal of a user's command, and the forwarding of its bytes to the user's own terminal.
+//! On other systems than Linux a process that is started at the same moment may inherit the pseudo-terminal.
 
 use super::output::Output;
 use super::process_set::ProcessSet;

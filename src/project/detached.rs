@@ -28,7 +28,6 @@ fn exec_in_session(prepare: impl FnOnce() -> Result<(), Errno>) -> io::Error {
         return error.into();
     }
     // The program must not keep asking for a passphrase after aye has exited.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    super::parent_exit::end_with_parent();
     Command::new(program).args(arguments).exec()
 }

@@ -1,4 +1,5 @@
 //! A network of its own for this process and what it starts: only a loopback interface, which no other process can use.
+//! On other systems there is none, and Firefox, which needs it, is not used.
 
 use super::overlay_sandbox::setup_error::{AtStep, SetupError, SetupStep};
 use super::sandbox::namespaces::unshare_namespaces;

@@ -16,6 +16,8 @@
 //!
 //! Files written outside the project are kept in one tree by their absolute path: `outside/upper` in the overlay's
 //! folder.
+//!
+//! On other systems the sandbox cannot be set up: commands of a dry run get a simulated result, and nothing is tried.
 
 mod command_view;
 mod git_identity;

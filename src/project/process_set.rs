@@ -1,4 +1,6 @@
-//! Finds and signals all processes that belong to a command.
+//! Finds and signals all processes that belong to a command, with what `/proc` tells about them.
+//!
+//! On other systems none are found here, and the process group of the command is signalled instead ([`super::guard`]).
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::HashSet;

@@ -3,6 +3,9 @@
 //! The overlay has the on-disk format of the kernel's overlay file system, so that commands and file tools share it:
 //! `upper` holds the changes, a device 0:0 marks a deleted path, and an attribute on a folder hides the content of the
 //! project's folder.
+//!
+//! On other systems, where no kernel mounts it, the overlay is used by file tools only. Its format is the same; device nodes of
+//! the project are not copied, and links in a path are found by looking at one folder after another.
 
 mod change;
 mod file_node;

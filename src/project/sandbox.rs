@@ -12,6 +12,9 @@
 //! writable, including hooks, because git could not commit otherwise.
 //!
 //! Not restricted: reading, and the modes, owners and times of the user's files elsewhere.
+//!
+//! On other systems there is no sandbox: approved commands run with the user's rights, the prompt says so, and no command
+//! runs without approval.
 
 #[cfg(target_os = "linux")]
 pub(super) mod landlock_rules;

@@ -9,6 +9,8 @@
 //! A file with several names is opened only if all its names are in the project and none of them is sensitive, or if it
 //! is in a folder that package managers and build tools fill with links (`PACKAGE_FOLDERS`). Files that are not
 //! scanned because the project is too large count as sensitive.
+//!
+//! On other systems than Linux, times are not trusted, so every folder is read for each command, and none is watched.
 
 mod folder_watches;
 mod listing;

@@ -4,6 +4,8 @@
 //! Each trial has its own folder with the overlay, next to those of other trials. While a process needs a trial it
 //! holds the lock of that folder. If the process is killed, the next one removes the folder; if the trial was being
 //! kept, it completes that first ([`finish_interrupted_trials`]).
+//!
+//! On other systems than Linux there is no overlay sandbox, so no trial starts.
 
 mod changes;
 mod leftovers;

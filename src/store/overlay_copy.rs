@@ -1,4 +1,5 @@
-//! Copies the overlay of a dry run in the kernel's format: whiteout devices, opaque folders, links and modes.
+//! Copies the overlay of a dry run in the kernel's format: whiteout devices, opaque folders, links and modes. On other systems
+//! than Linux device nodes are not copied: the overlay has none there.
 
 mod tree_copier;
 

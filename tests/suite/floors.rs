@@ -2,6 +2,7 @@
 
 mod circles;
 mod file_graph;
+mod platforms;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,12 @@
 //! Makes one change in the live project. After a file or link was replaced or removed, its old state is checked once
 //! more and put back if it is not the one that was shown. If the file system cannot exchange two entries, a file is
 //! checked right before it is replaced.
+//!
+//! On other systems than Linux nothing is exchanged: what would replace an entry of another kind is refused.
 
 use crate::project::Error;
 use crate::project::atomic_file::{self, FileVersion, open_parent, temporary_names};
+use crate::project::path_handle::PATH_ONLY;
 use crate::project::rehearsal::{Change, FileNode, read_node_in};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, unlinkat};
 use rustix::io::Errno;
@@ -69,12 +72,6 @@ fn set_mode(real: &Path, display_path: &Path, expected_mode: u32, after: &FileNo
     };
     result.map_err(to_error)
 }
-
-/// Flag for opening a path without access to its content, if the system supports it.
-#[cfg(target_os = "linux")]
-const PATH_ONLY: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const PATH_ONLY: OFlags = OFlags::RDONLY;
 
 fn remove_entry(real: &Path, display_path: &Path, before: &FileNode) -> Result<(), Error> {
     let to_error = |errno| atomic_file::convert_error(errno, display_path);

@@ -1,5 +1,6 @@
 //! Opens the parent folders of a file step by step without following links, and creates missing ones.
 
+use crate::project::path_handle::PATH_ONLY;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -7,10 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
 /// Flags for opening a folder. On Linux they require no permission to list it.
-#[cfg(target_os = "linux")]
-const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-#[cfg(not(target_os = "linux"))]
-const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags = PATH_ONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// An open folder, and the parent folders that were created for it.
 #[derive(Debug)]

@@ -1,4 +1,5 @@
 //! Path names in git's format, names that git refuses, and the umask.
+//! Only Linux tells the umask without changing it. On other systems it is assumed to be 022.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 
 use super::Reason;
 use crate::chat::sensitive_paths::is_sensitive;
+use crate::project::path_handle::PATH_ONLY;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -155,7 +156,7 @@ pub(super) fn are_unchanged(folders: &[ScannedFolder]) -> bool {
     let chunk_size = folders.len().div_ceil(threads).max(FOLDERS_PER_THREAD);
     let has_changed = AtomicBool::new(false);
     let check_folders = &|folders: &[ScannedFolder]| {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = PATH_ONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut opened: Option<(&Path, OwnedFd)> = None;
         for folder in folders {
             if has_changed.load(Ordering::Relaxed) {

@@ -1,4 +1,5 @@
-//! A folder that gets its name once it is complete.
+//! A folder that gets its name once it is complete. On other systems than Linux all file systems are written to disk
+//! for that, not only the one of the folder.
 
 use super::{FILE_MODE, FOLDER_MODE, RANDOM_CHARS, create_folder, has_random_suffix, remove_others_access};
 use rustix::fs::OFlags;
