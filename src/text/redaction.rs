@@ -36,8 +36,10 @@ pub fn find_secret_ranges(text: &str) -> Vec<Range<usize>> {
     find_secrets(text, ScanState::default()).0
 }
 
-/// Returns the byte ranges of what may become a token with a known prefix if the text goes on. Ordinary words may be among them.
-pub fn find_token_beginnings(text: &str) -> Vec<Range<usize>> {
+/// Returns the byte ranges of what may become a secret if the text goes on: a token with a known prefix, the password
+/// in a URL, or the content of a markup element.
+/// Ordinary words may be among them.
+pub fn find_secret_beginnings(text: &str) -> Vec<Range<usize>> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut last = ' ';
     let mut found = Vec::new();
@@ -47,6 +49,11 @@ pub fn find_token_beginnings(text: &str) -> Vec<Range<usize>> {
             && let Some(range) = token::find_token_beginning(&text[start..])
         {
             found.push(start + range.start..start + range.end);
+        }
+        match c {
+            ':' => found.extend(url::find_password_beginning(text, start)),
+            '<' => found.extend(assignment::find_element_beginning(text, start)),
+            _ => {}
         }
         last = c;
     }

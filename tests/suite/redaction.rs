@@ -120,3 +120,65 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
         assert_eq!(value["dry_run"], header);
     }
 }
+
+/// Returns whether the letters and digits of a file, without what is between them, contain a secret.
+fn find_split_secret(text: &str) -> Option<&'static str> {
+    let joined: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    SECRET.into_iter().find(|secret| joined.contains(secret))
+}
+
+/// Removes the tags of SVG and HTML, whose attributes are no text.
+fn without_tags(text: &str) -> String {
+    let mut is_tag = false;
+    text.chars()
+        .filter(|c| {
+            is_tag |= *c == '<';
+            let is_text = !is_tag;
+            is_tag &= *c != '>';
+            is_text
+        })
+        .collect()
+}
+
+#[test]
+fn r57_no_recording_and_no_export_of_it_contains_a_secret() {
+    // A secret in a line of its own is not found with the text of its neighbours.
+    let texts: Vec<String> = texts().iter().map(|text| text.replace('\n', "  \n")).collect();
+    let replies: Vec<String> = texts.chunks(36).map(|chunk| chunk.join("\n\n")).collect();
+    let quote = |text: &str| Value::from(text).to_string();
+    let mut script = format!(
+        "title = {}\nsize = \"100x40\"\n[[file]]\npath = \"notes.txt\"\ntext = {}\n[[step]]\ntype = \"go\"\n[[step]]\npress = \"enter\"\n",
+        quote("with password=aB3dE5gH7jK9mN"),
+        quote(&texts.join("\n")),
+    );
+    for (reply, command) in replies.iter().zip(["cat notes.txt", "tail -n 30 notes.txt"].iter().cycle()) {
+        script += &format!(
+            "[[step]]\nreply = {}\n[[step.call]]\ntool = \"bash_exec\"\narguments = {{ command = {} }}\n",
+            quote(reply),
+            quote(command)
+        );
+    }
+    script += "[[step]]\nreply = \"The end.\"\n[[step]]\nwait = \"The end.\"\n";
+    let setup = Setup::new(&[]).with_file("demo.toml", &script);
+    let run = |arguments: &[&str]| {
+        let (out, err, code) = Setup::with_home(&setup.root, arguments).run_piped("");
+        assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+    };
+    let read = |name: &str| std::fs::read_to_string(setup.root.path().join("project").join(name)).unwrap();
+    run(&["demo", "play", "demo.toml", "--record", "demo.cast"]);
+    run(&["export", "cast", "demo.cast", "--version", "2", "--output", "old.cast"]);
+    run(&["export", "svg", "demo.cast", "--output", "demo.svg"]);
+    run(&["export", "html", "demo.cast", "--output", "demo.html"]);
+    for name in ["demo.cast", "old.cast", "demo.svg", "demo.html"] {
+        let text = read(name);
+        assert_no_secret(&text, name);
+        assert!(text.contains("***"), "{name} shows where secrets were");
+    }
+    // GIF and PNG pictures are drawn from the same frames.
+    for name in ["demo.svg", "demo.html"] {
+        assert_eq!(find_split_secret(&without_tags(&read(name))), None, "{name}");
+    }
+    assert!(without_tags(&read("demo.svg")).contains("The end."));
+    assert_eq!(find_split_secret("aB</text><text>3 dE5"), None, "tags are no text");
+    assert_eq!(find_split_secret(&without_tags("aB</text><text>3 dE5")), Some("aB3dE5"));
+}

@@ -281,15 +281,26 @@ fn find_spaced_secret(text: &str, name_start: usize, name: &str, name_end: usize
 
 /// Finds the content of a markup element with the name of a secret.
 pub(super) fn find_element_secret(text: &str, tag_start: usize) -> Option<Range<usize>> {
+    let (class, content) = find_element_content(text, tag_start)?;
+    let value = &text[content.start..content.end.min(text.floor_char_boundary(content.start + MAX_VALUE_BYTES))];
+    let is_closed = text[content.end..].starts_with("</");
+    (is_closed && !value.is_empty() && !is_placeholder(value) && (class == NameClass::Password || value.len() >= 6))
+        .then_some(content)
+}
+
+/// Finds the content of such an element that is not closed yet. Words after a name in angle brackets are no content.
+pub(super) fn find_element_beginning(text: &str, tag_start: usize) -> Option<Range<usize>> {
+    let (_, content) = find_element_content(text, tag_start)?;
+    let value = &text[content.clone()];
+    (!value.is_empty() && !value.contains(char::is_whitespace)).then_some(content)
+}
+
+/// Returns the class of the name of a markup element, and its content up to the next tag or line.
+fn find_element_content(text: &str, tag_start: usize) -> Option<(NameClass, Range<usize>)> {
     let name_length = prefix_length(&text[tag_start + 1..], |byte| is_word_byte(byte) || byte == b'.');
     let name = &text[tag_start + 1..tag_start + 1 + name_length];
     let class = classify_name(name).filter(|_| text.as_bytes().get(tag_start + 1 + name_length) == Some(&b'>'))?;
-    let content_start = tag_start + 2 + name_length;
-    let content_length = prefix_length(&text[content_start..], |byte| !matches!(byte, b'<' | b'\n'));
-    let value = &text[content_start
-        ..content_start
-            + content_length.min(text.floor_char_boundary(content_start + MAX_VALUE_BYTES) - content_start)];
-    let is_closed = text[content_start + content_length..].starts_with("</");
-    (is_closed && !value.is_empty() && !is_placeholder(value) && (class == NameClass::Password || value.len() >= 6))
-        .then_some(content_start..content_start + content_length)
+    let start = tag_start + 2 + name_length;
+    let length = prefix_length(&text[start..], |byte| !matches!(byte, b'<' | b'\n'));
+    Some((class, start..start + length))
 }

@@ -1,6 +1,7 @@
 //! Every form of a secret, properties that hold for all of them, and texts without secrets.
 
 mod forms;
+mod typed_secrets;
 
 use super::*;
 use forms::{Form, all_forms};

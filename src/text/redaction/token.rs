@@ -57,13 +57,15 @@ pub(super) fn find_token(rest: &str, is_inside_word: bool) -> Option<Range<usize
 /// after its prefix, and no word goes on after them.
 pub(super) fn find_token_beginning(rest: &str) -> Option<Range<usize>> {
     const MIN_CHARS: usize = 4;
-    let is_distinct = |kind: TokenChars| kind != TokenChars::StrictWord;
-    let known = TOKENS.iter().filter(|(prefix, _, kind)| is_distinct(*kind) && rest.starts_with(prefix));
-    let (prefix, _, kind) = known.max_by_key(|(prefix, ..)| prefix.len())?;
+    let (prefix, _, kind) =
+        TOKENS.iter().filter(|(prefix, ..)| rest.starts_with(prefix)).max_by_key(|(prefix, ..)| prefix.len())?;
     let suffix = &rest[prefix.len()..];
     let length = prefix_length(suffix, |byte| is_token_byte(*kind, byte));
     let goes_on = suffix.as_bytes().get(length).is_some_and(|byte| is_word_byte(*byte));
-    (length >= MIN_CHARS && !goes_on).then(|| prefix.len()..prefix.len() + length)
+    // Words that go on like this one have the same prefix.
+    let may_be_word =
+        *kind == TokenChars::StrictWord && !(has_digit(&suffix[..length]) && is_mixed_case(&suffix[..length]));
+    (length >= MIN_CHARS && !goes_on && !may_be_word).then(|| prefix.len()..prefix.len() + length)
 }
 
 fn is_token_byte(kind: TokenChars, byte: u8) -> bool {

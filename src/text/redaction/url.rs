@@ -18,28 +18,42 @@ const MAX_BYTES_AFTER_REDACTED: usize = 2;
 /// Finds the password before the host of a URL; or, if the user name is long enough for a token, both.
 /// `position` is the colon of `://`.
 pub(super) fn find_user_secret(text: &str, position: usize) -> Option<Range<usize>> {
-    let rest = &text[position..];
-    let mut user_start = 1;
-    for _ in 0..2 {
-        // In a nested string a slash may be escaped.
-        user_start += prefix_length(&rest[user_start..], |byte| byte == b'\\');
-        rest[user_start..].starts_with('/').then_some(())?;
-        user_start += 1;
-    }
-    let address = &rest[user_start..];
-    let length = prefix_length(address, |byte| !byte.is_ascii_whitespace() && !b"/\"'`<>\\?#".contains(&byte));
-    let (user, host) = address[..length].rsplit_once('@')?;
+    let authority = find_authority(text, position)?;
+    let (user, host) = text[authority.clone()].rsplit_once('@')?;
     if text[..position].ends_with("workspace") && is_id(user) && host.starts_with(|c: char| c.is_ascii_digit()) {
         // The version of a file in a workspace.
         return None;
     }
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
-    let start = position + user_start;
+    let start = authority.start;
     let end = start + user.len();
     if name.len() >= MIN_TOKEN_BYTES && !is_placeholder(name) {
         return Some(start..end);
     }
     (!password.is_empty() && !is_placeholder(password)).then(|| end - password.len()..end)
+}
+
+/// Finds the beginning of a password before the host of a URL that is still being typed: the text ends before its `@`. Digits, and
+/// what follows a bracket, are taken for an address and a port. `position` is the colon of `://`.
+pub(super) fn find_password_beginning(text: &str, position: usize) -> Option<Range<usize>> {
+    let authority = find_authority(text, position)?;
+    let (user, password) = text[authority.clone()].split_once(':')?;
+    let goes_on = text[authority.end..].bytes().next().is_some_and(|byte| !byte.is_ascii_whitespace());
+    let may_be_port = user.starts_with('[') || password.bytes().all(|byte| byte.is_ascii_digit());
+    (!goes_on && !may_be_port && !password.contains('@')).then(|| authority.start + user.len() + 1..authority.end)
+}
+
+/// Finds the part of a URL before its path: user, password, host and port. `position` is the colon of `://`.
+fn find_authority(text: &str, position: usize) -> Option<Range<usize>> {
+    let mut start = position + 1;
+    for _ in 0..2 {
+        // In a nested string a slash may be escaped.
+        start += prefix_length(&text[start..], |byte| byte == b'\\');
+        text[start..].starts_with('/').then_some(())?;
+        start += 1;
+    }
+    let is_part = |byte: u8| !byte.is_ascii_whitespace() && !b"/\"'`<>\\?#".contains(&byte);
+    Some(start..start + prefix_length(&text[start..], is_part))
 }
 
 /// Finds the secret value of the parameter that begins with the separator at this offset.

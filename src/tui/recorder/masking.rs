@@ -2,7 +2,7 @@
 //! over several rows, and its beginning may be outside the screen.
 
 use crate::text::known_secrets::KnownSecrets;
-use crate::text::redaction::{find_secret_ranges, find_token_beginnings};
+use crate::text::redaction::{find_secret_beginnings, find_secret_ranges};
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -124,7 +124,7 @@ impl FrameMasker {
             secrets.iter().for_each(|range| self.remember(&text.text[range.clone()]));
         }
         let mut masked = HashSet::new();
-        for range in secrets.into_iter().chain(find_token_beginnings(&text.text)).chain(find_random_runs(&text.text)) {
+        for range in secrets.into_iter().chain(find_secret_beginnings(&text.text)).chain(find_random_runs(&text.text)) {
             masked
                 .extend(text.places.iter().filter(|(offset, _)| range.contains(offset)).filter_map(|(_, cell)| *cell));
         }
