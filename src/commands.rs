@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod export;
 mod export_file;
+mod export_theme;
 mod files;
 mod folder;
 pub mod help;

@@ -48,25 +48,41 @@ pub struct ExportFiles {
     pub force: bool,
 }
 
+/// How a recording is drawn.
+#[derive(Debug, Clone, Args)]
+pub struct DrawingOptions {
+    /// Draw in the colours of this theme [default: as recorded]
+    ///
+    /// `/theme` lists the names. It replaces the default colours and the 16 colours of the terminal, and those of the theme in which aye was recorded.
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Pixels around the terminal, 0 to 500 [default: 14]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(0..=500))]
+    pub padding: Option<u16>,
+    /// Draw no window around the terminal
+    #[arg(long)]
+    pub no_window: bool,
+    /// Draw no cursor
+    #[arg(long)]
+    pub no_cursor: bool,
+}
+
 /// `aye export svg`.
 #[derive(Debug, Clone, Args)]
 pub struct ExportSvg {
     /// Input and output.
     #[command(flatten)]
     pub files: ExportFiles,
-    /// Draw no window around the terminal
-    #[arg(long)]
-    pub no_window: bool,
+    /// Colours and frame.
+    #[command(flatten)]
+    pub drawing: DrawingOptions,
 }
 
 /// How pixels are drawn.
 #[cfg(feature = "recording-images")]
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PictureOptions {
-    /// Draw no window around the terminal
-    #[arg(long)]
-    pub no_window: bool,
-    /// Size: 1 or 2 pixels per pixel
+    /// Scale factor, 1 or 2
     #[arg(long, value_name = "SCALE", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub scale: u8,
 }
@@ -78,10 +94,13 @@ pub struct ExportPng {
     /// Input and output.
     #[command(flatten)]
     pub files: ExportFiles,
-    /// Draw the frame at this time in seconds [default: the last one]
+    /// Draw the frame at this time in seconds [default: last frame]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub at: Option<Duration>,
-    /// Window and size.
+    /// Colours and frame.
+    #[command(flatten)]
+    pub drawing: DrawingOptions,
+    /// Size.
     #[command(flatten)]
     pub picture: PictureOptions,
 }
@@ -93,7 +112,10 @@ pub struct ExportGif {
     /// Input and output.
     #[command(flatten)]
     pub files: ExportFiles,
-    /// Window and size.
+    /// Colours and frame.
+    #[command(flatten)]
+    pub drawing: DrawingOptions,
+    /// Size.
     #[command(flatten)]
     pub picture: PictureOptions,
 }
@@ -104,6 +126,9 @@ pub struct ExportHtml {
     /// Input and output.
     #[command(flatten)]
     pub files: ExportFiles,
+    /// Colours and frame.
+    #[command(flatten)]
+    pub drawing: DrawingOptions,
 }
 
 /// `aye export cast`.

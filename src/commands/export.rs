@@ -2,13 +2,15 @@
 
 use super::demo::recorded_script::{is_script, record_script};
 use super::export_file::{check_target, write_file};
+use super::export_theme::RecolouringTheme;
 use crate::cli::bail_usage;
+use crate::cli::export::{DrawingOptions, ExportFiles, ExportHtml, ExportSvg, ExportedFormat};
 #[cfg(feature = "recording-images")]
-use crate::cli::export::PictureOptions;
-use crate::cli::export::{ExportFiles, ExportedFormat};
+use crate::cli::export::{ExportGif, ExportPng, PictureOptions};
 use crate::recording::cast_reader::Recording;
 use crate::recording::cast_rewriter::{RewriteOptions, rewrite_cast};
-use crate::recording::html::draw_html;
+use crate::recording::frames::STANDARD_PADDING;
+use crate::recording::html::{HtmlOptions, draw_html};
 use crate::recording::svg::{SvgOptions, draw_svg};
 #[cfg(feature = "recording-images")]
 use crate::recording::{gif::draw_gif, png::draw_png, raster::RasterOptions};
@@ -25,34 +27,44 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Runs the command.
 pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
     match format {
-        ExportedFormat::Svg(svg) => {
-            let options = SvgOptions { has_window: !svg.no_window };
-            export_recording(&svg.files, |recording| draw_svg(recording, options))
+        ExportedFormat::Svg(ExportSvg { files, drawing }) => {
+            let options = SvgOptions { has_window: !drawing.no_window, padding: padding_of(drawing) };
+            export_recording(files, Some(drawing), |recording| draw_svg(recording, options))
         }
         #[cfg(feature = "recording-images")]
-        ExportedFormat::Png(png) => {
-            export_recording(&png.files, |recording| draw_png(recording, png.at, raster_options(png.picture)))
+        ExportedFormat::Png(ExportPng { files, at, drawing, picture }) => {
+            let options = raster_options(drawing, *picture);
+            export_recording(files, Some(drawing), |recording| draw_png(recording, *at, options))
         }
         #[cfg(feature = "recording-images")]
-        ExportedFormat::Gif(gif) => {
-            export_recording(&gif.files, |recording| draw_gif(recording, raster_options(gif.picture)))
+        ExportedFormat::Gif(ExportGif { files, drawing, picture }) => {
+            let options = raster_options(drawing, *picture);
+            export_recording(files, Some(drawing), |recording| draw_gif(recording, options))
         }
-        ExportedFormat::Html(html) => export_recording(&html.files, draw_html),
+        ExportedFormat::Html(ExportHtml { files, drawing }) => {
+            let options = HtmlOptions { has_window: !drawing.no_window, padding: drawing.padding };
+            export_recording(files, Some(drawing), |recording| draw_html(recording, options))
+        }
         ExportedFormat::Cast(cast) => {
             let options = RewriteOptions { version: cast.version, idle_limit: cast.idle };
-            export_recording(&cast.files, |recording| Ok(rewrite_cast(recording, options)))
+            export_recording(&cast.files, None, |recording| Ok(rewrite_cast(recording, options)))
         }
     }
 }
 
+fn padding_of(drawing: &DrawingOptions) -> u16 {
+    drawing.padding.unwrap_or(STANDARD_PADDING)
+}
+
 #[cfg(feature = "recording-images")]
-fn raster_options(options: PictureOptions) -> RasterOptions {
-    RasterOptions { has_window: !options.no_window, scale: options.scale }
+fn raster_options(drawing: &DrawingOptions, picture: PictureOptions) -> RasterOptions {
+    RasterOptions { has_window: !drawing.no_window, scale: picture.scale, padding: padding_of(drawing) }
 }
 
 /// Reads a recording, and writes what `make` makes of it. Nothing is written if it fails.
 fn export_recording<T: AsRef<[u8]>>(
     files: &ExportFiles,
+    drawing: Option<&DrawingOptions>,
     make: impl FnOnce(&Recording) -> Result<T, String>,
 ) -> Result<ExitCode> {
     let ExportFiles { input, output, force } = files;
@@ -63,7 +75,12 @@ fn export_recording<T: AsRef<[u8]>>(
             clean_line(&output.display().to_string())
         );
     }
-    let recording = read_recording(input)?;
+    let theme = drawing.and_then(|drawing| drawing.theme.as_deref()).map(RecolouringTheme::find).transpose()?;
+    let mut recording = read_recording(input)?;
+    if let Some(theme) = theme {
+        theme.apply_to(&mut recording);
+    }
+    recording.shows_cursor = drawing.is_none_or(|drawing| !drawing.no_cursor);
     match make(&recording) {
         Ok(content) => write_file(output, content, *force)?,
         Err(error) => bail_usage!("Cannot draw {}: {error}.", clean_line(&input.display().to_string())),

@@ -2,6 +2,7 @@
 
 use super::cast::{CastVersion, PALETTE};
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Maximum time of an event.
@@ -25,6 +26,8 @@ pub struct Recording {
     pub theme: RecordingTheme,
     /// Whether the file has a theme.
     pub has_theme: bool,
+    /// False if the cursor is left out of its frames.
+    pub shows_cursor: bool,
     /// Events in the order of their times since the start.
     pub events: Vec<(Duration, RecordedEvent)>,
 }
@@ -36,6 +39,10 @@ pub struct RecordingTheme {
     pub background: String,
     /// The 16 standard colours; the second 8 are the bright ones.
     pub palette: Vec<String>,
+    /// Colours of text that the recording has, and those that are drawn instead.
+    pub replaced_text: HashMap<[u8; 3], [u8; 3]>,
+    /// The same for backgrounds.
+    pub replaced_backgrounds: HashMap<[u8; 3], [u8; 3]>,
 }
 
 /// An event of a recording. Others, such as input, are left out.
@@ -105,6 +112,7 @@ impl Recording {
             timestamp: header.timestamp.map(|seconds| seconds as u64),
             idle_limit,
             has_theme: theme.is_some(),
+            shows_cursor: true,
             theme: RecordingTheme::new(theme),
             events,
         })
@@ -133,15 +141,23 @@ impl RecordingTheme {
     fn new(theme: Option<Theme>) -> Self {
         let (text, background) = ("#e5e5e5", "#000000");
         let default_palette: Vec<String> = PALETTE.split(':').map(str::to_owned).collect();
+        let (replaced_text, replaced_backgrounds) = Default::default();
         let Some(theme) = theme else {
-            return Self { text: text.to_owned(), background: background.to_owned(), palette: default_palette };
+            let (text, background, palette) = (text.to_owned(), background.to_owned(), default_palette);
+            return Self { text, background, palette, replaced_text, replaced_backgrounds };
         };
         let choose = |colour: &str, default: &str| if is_colour(colour) { colour } else { default }.to_owned();
         let given: Vec<&str> = theme.palette.split(':').collect();
         // A palette of 8 colours has the same ones for bright text.
         let colour = |index: usize| given.get(index).or_else(|| given.get(index % 8)).copied().unwrap_or_default();
         let palette = default_palette.iter().enumerate().map(|(index, default)| choose(colour(index), default));
-        Self { text: choose(&theme.fg, text), background: choose(&theme.bg, background), palette: palette.collect() }
+        Self {
+            text: choose(&theme.fg, text),
+            background: choose(&theme.bg, background),
+            palette: palette.collect(),
+            replaced_text,
+            replaced_backgrounds,
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
 use crate::text::clean::clean_line;
 use crate::text::terminal_palette::palette_rgb;
 use ratatui::buffer::CellWidth;
+use std::collections::HashMap;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +13,15 @@ use vt100::{Cell, Color};
 
 /// Time between two frames. Events within it make one frame.
 const FRAME_TIME: Duration = Duration::from_millis(33);
-/// Time for which the last frame is shown.
-const END_TIME: Duration = Duration::from_secs(3);
+/// Time for which a picture that plays again and again shows its last frame.
+pub(super) const END_TIME: Duration = Duration::from_secs(3);
 /// Maximum frames of a recording, more than ten minutes without a pause.
 const MAX_FRAMES: usize = 20_000;
 /// Maximum bytes of the rows that differ from those of the frame before.
 const MAX_ROW_BYTES: usize = 128 << 20;
+
+/// Pixels around the terminal, unless an export is given another number.
+pub const STANDARD_PADDING: u16 = 14;
 
 /// The frames of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +30,7 @@ pub struct Frames {
     pub size: (u16, u16),
     /// At least one; the first one at the time 0.
     pub frames: Vec<Frame>,
-    /// Time at which the last frame ends.
+    /// Time of the last event.
     pub duration: Duration,
     /// Markers: their times and names.
     pub chapters: Vec<(Duration, String)>,
@@ -42,7 +46,8 @@ pub struct Frame {
     pub cursor: Option<(u16, u16)>,
 }
 
-/// Neighbouring cells of one style. Blank cells on the default background are in no run, unless they are between its other cells.
+/// Neighbouring cells of one style. Blank cells on the default background are in no run, unless they are between other cells of a run
+/// without a background or an underline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Run {
     pub column: u16,
@@ -92,7 +97,8 @@ impl Frames {
                 RecordedEvent::Marker(name) => chapters.push((*time, clean_line(name).into_owned())),
             }
             if events.get(index + 1).is_none_or(|(next, _)| *next >= start + FRAME_TIME) {
-                let frame = read_frame(terminal.screen(), &colours, start, frames.last(), &mut row_bytes);
+                let mut frame = read_frame(terminal.screen(), &colours, start, frames.last(), &mut row_bytes);
+                frame.cursor = frame.cursor.filter(|_| recording.shows_cursor);
                 if frames.last().is_none_or(|last| (&last.rows, last.cursor) != (&frame.rows, frame.cursor)) {
                     frames.push(frame);
                 }
@@ -106,7 +112,7 @@ impl Frames {
             None => frames.push(read_frame(terminal.screen(), &colours, Duration::ZERO, None, &mut row_bytes)),
         }
         let end = events.last().map_or(Duration::ZERO, |(time, _)| *time);
-        Ok(Self { size, frames, duration: end + END_TIME, chapters })
+        Ok(Self { size, frames, duration: end, chapters })
     }
 
     /// Returns the index of the frame that is shown at a time.
@@ -151,7 +157,7 @@ fn cell_count(count: u16) -> NonZeroU16 {
 /// Reads a frame. Rows that are those of the frame before are shared with it; the others are added to `row_bytes`.
 fn read_frame(
     screen: &vt100::Screen,
-    colours: &Colours,
+    colours: &Colours<'_>,
     time: Duration,
     before: Option<&Frame>,
     row_bytes: &mut usize,
@@ -173,7 +179,7 @@ fn read_frame(
     Frame { time, rows, cursor: (!screen.hide_cursor()).then_some(cursor) }
 }
 
-fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours) -> Vec<Run> {
+fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours<'_>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     // Blank cells since the last run. They become part of it if the text goes on in its style.
     let mut blanks = 0;
@@ -194,7 +200,9 @@ fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours)
                 if run.style == style
                     && !is_one_glyph
                     && !run.is_one_glyph
-                    && run.column + run.width + blanks == column =>
+                    && run.column + run.width + blanks == column
+                    // Blanks would get the background of the cells around them.
+                    && (blanks == 0 || style.background.is_none() && !style.is_underlined) =>
             {
                 run.text.push_str(&" ".repeat(usize::from(blanks)));
                 run.text.push_str(text);
@@ -208,20 +216,24 @@ fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours)
 }
 
 /// Colours of the terminal.
-struct Colours {
+struct Colours<'a> {
+    theme: &'a RecordingTheme,
     text: [u8; 3],
     background: [u8; 3],
     palette: Vec<[u8; 3]>,
 }
 
-impl Colours {
-    fn new(theme: &RecordingTheme) -> Self {
+impl<'a> Colours<'a> {
+    fn new(theme: &'a RecordingTheme) -> Self {
         let palette = theme.palette.iter().map(|colour| parse_colour(colour)).collect();
-        Self { text: parse_colour(&theme.text), background: parse_colour(&theme.background), palette }
+        Self { theme, text: parse_colour(&theme.text), background: parse_colour(&theme.background), palette }
     }
 
     fn style(&self, cell: &Cell) -> RunStyle {
-        let (mut colour, mut background) = (self.resolve(cell.fgcolor()), self.resolve(cell.bgcolor()));
+        let (mut colour, mut background) = (
+            self.resolve(cell.fgcolor(), &self.theme.replaced_text),
+            self.resolve(cell.bgcolor(), &self.theme.replaced_backgrounds),
+        );
         if cell.inverse() {
             (colour, background) = (Some(background.unwrap_or(self.background)), Some(colour.unwrap_or(self.text)));
         }
@@ -236,10 +248,13 @@ impl Colours {
     }
 
     /// Returns a colour; `None` for the default one.
-    fn resolve(&self, colour: Color) -> Option<[u8; 3]> {
+    fn resolve(&self, colour: Color, replaced: &HashMap<[u8; 3], [u8; 3]>) -> Option<[u8; 3]> {
         match colour {
             Color::Default => None,
-            Color::Rgb(red, green, blue) => Some([red, green, blue]),
+            Color::Rgb(red, green, blue) => {
+                let exact = [red, green, blue];
+                Some(replaced.get(&exact).copied().unwrap_or(exact))
+            }
             Color::Idx(index @ 0..16) => self.palette.get(usize::from(index)).copied(),
             Color::Idx(index) => Some(palette_rgb(index)),
         }
@@ -275,7 +290,7 @@ mod tests {
         let shown: Vec<(u128, String)> =
             played.frames.iter().map(|frame| (frame.time.as_millis(), row_text(frame, 0))).collect();
         assert_eq!(shown, [(0, "ab".into()), (500, "abc".into()), (2_501, "x|bc".into())]);
-        assert_eq!((played.duration.as_millis(), played.size), (5_501, (10, 3)));
+        assert_eq!((played.duration.as_millis(), played.size), (2_501, (10, 3)));
     }
 
     #[test]
@@ -293,6 +308,16 @@ mod tests {
         assert_eq!((inverse.colour, inverse.background), ([0, 0, 0], Some([0xe5; 3])));
         assert_eq!((frame.rows[1][0].style.background, frame.rows[1][1].style.colour), (Some([255, 0, 0]), [128; 3]));
         assert_eq!(frame.cursor, Some((3, 1)));
+    }
+
+    #[test]
+    fn blanks_between_highlighted_cells_are_not_highlighted() {
+        for style in ["7", "41", "4"] {
+            let played = play(&[(0, &format!("\u{1b}[{style}ma\u{1b}[0m \u{1b}[{style}mb c\u{1b}[0m d"))]);
+            let runs: Vec<(u16, &str)> =
+                played.frames[0].rows[0].iter().map(|run| (run.column, run.text.as_str())).collect();
+            assert_eq!(runs, [(0, "a"), (2, "b c"), (6, "d")], "{style}");
+        }
     }
 
     #[test]
@@ -322,7 +347,7 @@ mod tests {
     #[test]
     fn a_recording_without_output_has_an_empty_frame() {
         let played = play(&[]);
-        assert_eq!((played.frames.len(), played.duration), (1, END_TIME));
+        assert_eq!((played.frames.len(), played.duration), (1, Duration::ZERO));
         assert!(played.frames[0].rows.iter().all(|row| row.is_empty()));
     }
 

@@ -3,7 +3,7 @@
 mod palette;
 
 use super::cast_reader::Recording;
-use super::frames::{Frame, Frames, parse_colour};
+use super::frames::{END_TIME, Frame, Frames, parse_colour};
 use super::raster::{FramePainter, RasterOptions};
 use gif::{DisposalMethod, Encoder, EncodingError, Repeat};
 use palette::{ColourCounts, Palette};
@@ -29,7 +29,7 @@ pub fn draw_gif(recording: &Recording, options: RasterOptions) -> Result<Vec<u8>
     // The largest size was checked when the frames were drawn.
     let mut encoder = Encoder::new(Vec::new(), size.0 as u16, size.1 as u16, &palette.bytes()).map_err(describe)?;
     encoder.set_repeat(Repeat::Infinite).map_err(describe)?;
-    let end = centiseconds(played.duration);
+    let end = centiseconds(played.duration + END_TIME);
     let mut waiting: Option<(u64, gif::Frame<'static>)> = None;
     visit_changes(&mut painter, &played, |change| {
         let time = centiseconds(change.time);

@@ -33,6 +33,21 @@ type Line = (Vec<Piece>, Vec<Shape>);
 /// Time in milliseconds, column and row of the cursor, and pairs of a row and the number of its line.
 type PageFrame = (u64, Option<(u16, u16)>, Vec<usize>);
 
+/// How a page is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HtmlOptions {
+    /// Draws a window with a title around the terminal.
+    pub has_window: bool,
+    /// Pixels around the terminal; `None` for the usual ones, which are fewer below the title.
+    pub padding: Option<u16>,
+}
+
+impl Default for HtmlOptions {
+    fn default() -> Self {
+        Self { has_window: true, padding: None }
+    }
+}
+
 /// What the script reads.
 #[derive(Serialize)]
 struct PageData {
@@ -42,6 +57,7 @@ struct PageData {
     cell: (f64, f64),
     text: String,
     background: String,
+    padding: Option<u16>,
     /// Milliseconds.
     duration: u64,
     styles: Vec<PieceStyle>,
@@ -54,13 +70,17 @@ struct PageData {
 ///
 /// # Errors
 /// If the recording is too long for a page, worded to follow the name of the file.
-pub fn draw_html(recording: &Recording) -> Result<String, String> {
-    let data = collect_data(recording, &Frames::play(recording)?);
+pub fn draw_html(recording: &Recording, options: HtmlOptions) -> Result<String, String> {
+    let data = collect_data(recording, &Frames::play(recording)?, options.padding);
     let json = serde_json::to_string(&data).map_err(|error| error.to_string())?;
     // No text of the recording can end the element.
     let json = json.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
     let [script, style] = [SCRIPT, STYLE].map(|text| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text))));
     let title = escape(recording.title.as_deref().unwrap_or("aye"));
+    let (class, heading) = match options.has_window {
+        true => ("", format!("<h1>{title}</h1>\n")),
+        false => (" class=\"bare\"", String::new()),
+    };
     let speeds: String = ["0.25", "0.5", "1", "1.5", "2", "4", "8", "16"]
         .map(|speed| {
             let selected = if speed == "1" { " selected" } else { "" };
@@ -72,8 +92,8 @@ pub fn draw_html(recording: &Recording) -> Result<String, String> {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {script}; \
          style-src {style}; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <main>\n<h1>{title}</h1>\n<div id=\"screen\"></div>\n<div id=\"controls\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body{class}>\n\
+         <main>\n{heading}<div id=\"screen\"></div>\n<div id=\"controls\">\n\
          <button id=\"play\" type=\"button\">Play</button>\n\
          <input id=\"seek\" type=\"range\" min=\"0\" value=\"0\" step=\"any\" aria-label=\"Position\">\n\
          <span id=\"time\"></span>\n<select id=\"speed\" aria-label=\"Speed\">{speeds}</select>\n\
@@ -83,7 +103,7 @@ pub fn draw_html(recording: &Recording) -> Result<String, String> {
     ))
 }
 
-fn collect_data(recording: &Recording, played: &Frames) -> PageData {
+fn collect_data(recording: &Recording, played: &Frames, padding: Option<u16>) -> PageData {
     let mut styles = Styles::default();
     let mut lines = Vec::new();
     let mut line_ids: HashMap<&[Run], usize> = HashMap::new();
@@ -111,6 +131,7 @@ fn collect_data(recording: &Recording, played: &Frames) -> PageData {
         cell: CELL,
         text: hex_colour(parse_colour(&recording.theme.text)),
         background: hex_colour(parse_colour(&recording.theme.background)),
+        padding,
         duration: played.duration.as_millis() as u64,
         styles: styles.list,
         lines,
@@ -197,7 +218,7 @@ mod tests {
 
     fn page(lines: &str) -> String {
         let header = r#"{"version":2,"width":20,"height":3,"title":"A <demo>"}"#;
-        draw_html(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap()).unwrap()
+        draw_html(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap(), HtmlOptions::default()).unwrap()
     }
 
     fn data(page: &str) -> serde_json::Value {
@@ -216,7 +237,7 @@ mod tests {
             data["frames"],
             serde_json::json!([[0, null, [0, 0, 1, 1, 2, 1]], [1500, null, [1, 2]], [2000, null, [1, 1]]])
         );
-        assert_eq!((&data["chapters"], &data["duration"]), (&serde_json::json!([[1000, "Chapter"]]), &5000.into()));
+        assert_eq!((&data["chapters"], &data["duration"]), (&serde_json::json!([[1000, "Chapter"]]), &2000.into()));
         assert_eq!(data["styles"][1], serde_json::json!(["#e5e5e5", null, 1]));
     }
 

@@ -66,7 +66,7 @@ fn encode(canvas: &Canvas) -> Result<Vec<u8>, EncodingError> {
 mod tests {
     use super::*;
 
-    const OPTIONS: RasterOptions = RasterOptions { has_window: false, scale: 1 };
+    const OPTIONS: RasterOptions = RasterOptions { has_window: false, scale: 1, padding: 14 };
 
     fn decode(bytes: &[u8]) -> (u32, u32, ColorType, Vec<[u8; 3]>) {
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(picture(Some(2)).unwrap(), picture(None).unwrap());
         // The fifth cell.
         assert_eq!(pixels[14 * size.0 as usize + 14 + 4 * 9], [2 * 12, 9, 2 * 12]);
-        assert_eq!(picture(Some(6)).unwrap_err(), "it has no frame at 6.0 seconds. Use a time up to 5.0 seconds");
+        assert_eq!(picture(Some(6)).unwrap_err(), "it has no frame at 6.0 seconds. Use a time up to 2.0 seconds");
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod shape_masks;
 mod system_fonts;
 
 use super::cast_reader::Recording;
-use super::frames::{Frame, Frames, Run, parse_colour};
+use super::frames::{Frame, Frames, Run, STANDARD_PADDING, parse_colour};
 use canvas::{Canvas, PixelArea, mix_colours};
 use glyphs::{GlyphSource, GlyphStyle};
 use shape_masks::CellGeometry;
@@ -15,8 +15,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Width and height of a cell in pixels at scale 1.
 const CELL: (usize, usize) = (9, 18);
-/// Space around the terminal.
-const PADDING: usize = 14;
 /// Height of the title bar of the window.
 const TITLE_HEIGHT: usize = 34;
 /// Maximum pixels of a picture.
@@ -36,6 +34,14 @@ pub struct RasterOptions {
     pub has_window: bool,
     /// Pixels per pixel of the usual size.
     pub scale: u8,
+    /// Pixels of the usual size around the terminal.
+    pub padding: u16,
+}
+
+impl Default for RasterOptions {
+    fn default() -> Self {
+        Self { has_window: true, scale: 1, padding: STANDARD_PADDING }
+    }
 }
 
 /// Draws the frames of one recording, each over the one before.
@@ -69,7 +75,7 @@ impl FramePainter {
     ) -> Result<Self, String> {
         let scale = usize::from(options.scale.max(1));
         let cell = CellGeometry { width: CELL.0 * scale, height: CELL.1 * scale, line: scale };
-        let padding = PADDING * scale;
+        let padding = usize::from(options.padding) * scale;
         let title_height = if options.has_window { TITLE_HEIGHT * scale } else { 0 };
         let (columns, rows) = (usize::from(frames.size.0), usize::from(frames.size.1));
         let (width, height) = (columns * cell.width + 2 * padding, rows * cell.height + 2 * padding + title_height);

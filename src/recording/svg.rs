@@ -2,7 +2,7 @@
 
 use super::cast::hex_colour as hex;
 use super::cast_reader::Recording;
-use super::frames::{Frame, Frames, Run, parse_colour};
+use super::frames::{END_TIME, Frame, Frames, Run, STANDARD_PADDING, parse_colour};
 use super::glyph_shapes;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,8 +12,6 @@ pub(super) const CELL: (f64, f64) = (8.4, 18.0);
 const FONT_SIZE: f64 = 14.0;
 /// Distance from the top of a cell to the baseline of its text.
 const BASELINE: f64 = 13.5;
-/// Space around the terminal.
-const PADDING: f64 = 14.0;
 /// Height of the title bar of the window.
 const TITLE_HEIGHT: f64 = 34.0;
 /// Fonts, the first one that the viewer has.
@@ -32,6 +30,14 @@ const LINE: &str = "─";
 pub struct SvgOptions {
     /// Draws a window with a title bar around the terminal.
     pub has_window: bool,
+    /// Pixels around the terminal.
+    pub padding: u16,
+}
+
+impl Default for SvgOptions {
+    fn default() -> Self {
+        Self { has_window: true, padding: STANDARD_PADDING }
+    }
 }
 
 /// Returns the picture.
@@ -43,8 +49,9 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
     let background = parse_colour(&recording.theme.background);
     let (columns, rows) = played.size;
     let (width, height) = (f64::from(columns) * CELL.0, f64::from(rows) * CELL.1);
-    let top = PADDING + if options.has_window { TITLE_HEIGHT } else { 0.0 };
-    let (full_width, full_height) = (width + 2.0 * PADDING, height + top + PADDING);
+    let padding = f64::from(options.padding);
+    let top = padding + if options.has_window { TITLE_HEIGHT } else { 0.0 };
+    let (full_width, full_height) = (width + 2.0 * padding, height + top + padding);
     let title = recording.title.as_deref().unwrap_or("aye");
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width:.0}\" height=\"{full_height:.0}\" \
@@ -83,7 +90,7 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
     }
     let _ = write!(
         svg,
-        "<defs>{rows}</defs>\n<svg x=\"{PADDING}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height:.1}\">\
+        "<defs>{rows}</defs>\n<svg x=\"{padding}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height:.1}\">\
          <g class=\"f\">\n{frames}</g></svg>\n</svg>\n"
     );
     Ok(svg)
@@ -100,7 +107,7 @@ fn animation(played: &Frames, size: (f64, f64)) -> String {
     if played.frames.len() == 1 {
         return String::new();
     }
-    let total = played.duration.as_secs_f64();
+    let total = (played.duration + END_TIME).as_secs_f64();
     let mut style = format!(".f{{animation:f {total:.3}s steps(1,end) infinite}}@keyframes f{{");
     for (index, frame) in played.frames.iter().enumerate() {
         let percent = frame.time.as_secs_f64() / total * 100.0;

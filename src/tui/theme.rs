@@ -7,6 +7,7 @@ mod no_colour;
 mod output_colours;
 pub mod picture_colours;
 pub mod recorded_style;
+mod role_colours;
 pub mod terminal_background;
 mod theme_source;
 

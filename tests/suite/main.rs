@@ -7,6 +7,7 @@ mod answers;
 mod api_keys;
 mod approval_prompts;
 mod approvals;
+mod asciinema_player;
 mod audit_records;
 mod audits;
 mod auto_mode;

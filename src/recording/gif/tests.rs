@@ -2,7 +2,7 @@
 
 use super::*;
 
-const OPTIONS: RasterOptions = RasterOptions { has_window: false, scale: 1 };
+const OPTIONS: RasterOptions = RasterOptions { has_window: false, scale: 1, padding: 14 };
 const HEADER: &str = r##"{"version":2,"width":10,"height":3,"theme":{"fg":"#ffffff","bg":"#102030","palette":""}}"##;
 
 fn record(lines: &str) -> Recording {

@@ -19,6 +19,9 @@
   const main = document.querySelector('main');
   main.style.background = data.background;
   main.style.color = data.text;
+  const isBare = document.body.className === 'bare';
+  if (isBare) document.body.style.background = data.background;
+  if (data.padding !== null) screen.style.padding = `${data.padding}px`;
   const lines = [];
   for (let row = 0; row < data.rows; row += 1) {
     const line = document.createElement('div');
@@ -218,8 +221,8 @@
   // The font becomes smaller if the page is too narrow.
   function fit() {
     screen.style.fontSize = '14px';
-    const needed = lines[0].element.offsetWidth + 28;
-    const available = document.documentElement.clientWidth - 32;
+    const needed = lines[0].element.offsetWidth + 2 * (data.padding ?? 14);
+    const available = document.documentElement.clientWidth - (isBare ? 0 : 32);
     if (needed > available) screen.style.fontSize = `${Math.max(6, (14 * available) / needed)}px`;
   }
   addEventListener('resize', fit);

@@ -32,7 +32,7 @@ fn cells_have_the_colours_of_their_styles() {
     for scale in [1, 2] {
         let painter = paint(
             "\u{1b}[?25lx\u{1b}[48;2;1;2;3m \u{1b}[0;7m \u{1b}[0;38;2;200;0;0m█\u{1b}[0;2m█\u{1b}[0m日\u{1b}[4m \u{1b}[0m\r\n─",
-            RasterOptions { has_window: false, scale },
+            RasterOptions { has_window: false, scale, ..RasterOptions::default() },
         );
         let inked = colours(&painter, 0, 0);
         assert!(inked.contains(&BACKGROUND) && inked.contains(&[255; 3]) && inked.len() <= 16, "{inked:?}");
@@ -52,8 +52,8 @@ fn cells_have_the_colours_of_their_styles() {
 #[test]
 fn the_window_and_the_cursor_are_drawn() {
     let size = |painter: &FramePainter| painter.canvas.size();
-    let bare = paint("", RasterOptions { has_window: false, scale: 1 });
-    let framed = paint("", RasterOptions { has_window: true, scale: 2 });
+    let bare = paint("", RasterOptions { has_window: false, scale: 1, ..RasterOptions::default() });
+    let framed = paint("", RasterOptions { has_window: true, scale: 2, ..RasterOptions::default() });
     assert_eq!((size(&bare), size(&framed)), ((118, 82), (236, 164 + 68)));
     assert!(
         BUTTONS.iter().all(|button| framed.canvas.pixels().contains(button) && !bare.canvas.pixels().contains(button))
@@ -75,7 +75,7 @@ fn a_frame_drawn_over_others_is_that_frame() {
     let resized = "[9, \"r\", \"20x5\"]\n[10, \"o\", \"\\u001b[5;20Hz\"]\n[11, \"r\", \"5x2\"]\n";
     let recording = Recording::parse(&format!("{HEADER}\n{events}{resized}")).unwrap();
     let played = Frames::play(&recording).unwrap();
-    let options = RasterOptions { has_window: true, scale: 1 };
+    let options = RasterOptions { has_window: true, scale: 1, ..RasterOptions::default() };
     let start = || FramePainter::with_fonts(&recording, &played, options, Vec::new()).unwrap();
     let mut over = start();
     for frame in &played.frames {

@@ -61,6 +61,24 @@ impl Theme {
         }
     }
 
+    /// Returns a colour for each of the terminal's sixteen colours; `None` if the theme leaves it to the terminal. Black and white are
+    /// as dark and as light in a light theme as in a dark one.
+    pub fn terminal_palette(&self) -> [Option<[u8; 3]>; 16] {
+        let (code, dim, text, shade) = (self.code_block.bg, self.dim.fg, self.text.fg, self.border_dim.fg);
+        let (black, white, bright_white) =
+            if self.is_light { (text, shade, code) } else { (code, text, self.strong.fg.or(text)) };
+        std::array::from_fn(|number| {
+            let colour = match number {
+                0 => black,
+                7 => white,
+                8 => dim,
+                15 => bright_white,
+                number => self.role_colour(u8::try_from(number).unwrap_or_default()),
+            };
+            colour.and_then(exact_rgb)
+        })
+    }
+
     /// Returns the colour of the role that corresponds to one of the terminal's sixteen colours.
     fn role_colour(&self, number: u8) -> Option<Color> {
         let role = match number % 8 {
@@ -133,7 +151,7 @@ pub(super) fn contrast_ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
 }
 
 /// Returns the RGB value of a colour that does not depend on the terminal's settings.
-fn exact_rgb(colour: Color) -> Option<[u8; 3]> {
+pub(super) fn exact_rgb(colour: Color) -> Option<[u8; 3]> {
     match colour {
         Color::Rgb(red, green, blue) => Some([red, green, blue]),
         Color::Indexed(index @ 16..) => Some(palette_rgb(index)),

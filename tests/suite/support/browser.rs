@@ -92,10 +92,20 @@ fn find_installed(names: &[&str]) -> Option<PathBuf> {
     names.iter().find_map(|name| find_program(name, &search_path))
 }
 
-/// Loads a page in a browser without a profile; its output is the elements of the page.
+/// Returns the elements of a page when its scripts had a minute, which passes at once while they wait.
+pub fn run_page(browser: &Path, address: &str) -> String {
+    String::from_utf8(load_page_with(browser, address, &["--virtual-time-budget=60000"]).unwrap().stdout).unwrap()
+}
+
 fn load_page(browser: &Path, address: &str) -> io::Result<Output> {
+    load_page_with(browser, address, &[])
+}
+
+/// Loads a page in a browser without a profile; its output is the elements of the page.
+fn load_page_with(browser: &Path, address: &str, options: &[&str]) -> io::Result<Output> {
     let profile = Folder::new();
     let mut command = Command::new(browser);
+    command.args(options);
     command.args(["--headless=new", "--dump-dom", address, "--disable-gpu"]).env("HOME", profile.path());
     // A page does not play by itself then, so what it shows does not depend on the speed of the machine.
     command.arg("--force-prefers-reduced-motion");
