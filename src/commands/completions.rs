@@ -3,20 +3,20 @@
 //! A script calls the program with [`VARIABLE`] and the words up to the cursor. The answer is a line that says whether
 //! the shell adds files, folders or nothing, and a line for each candidate. The scripts are not
 //! those of clap_complete: its script for PowerShell evaluates the typed line, the one for bash inserts names without
-//! quotes, and its parser finds commands inside prompts.
+//! quotes, the one for nushell refuses options without their optional values and hides `--help`, and its parser finds
+//! commands inside prompts.
 
 mod bash_line;
 mod known_names;
 
 use self::bash_line::BashLine;
-use crate::cli::Cli;
 use crate::cli::completions::{CompletionShell, Completions};
 use crate::cli::line_completion::{Candidate, Completion, Values, complete_words};
 use crate::text::clean::clean_line;
 use crate::text::redaction::redact;
 use crate::text::width::fit_start;
 use anyhow::Result;
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -30,32 +30,28 @@ const MAX_DESCRIPTION_COLUMNS: usize = 70;
 /// Prints the script of a shell.
 pub(super) fn run(arguments: &Completions) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
-    match find_script(arguments.shell) {
-        Some(script) => out.write_all(script.as_bytes())?,
-        None => clap_complete::generate(clap_complete_nushell::Nushell, &mut Cli::command(), "aye", &mut out),
-    }
+    out.write_all(find_script(arguments.shell).as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the script of a shell; `None` for nushell, whose script has all commands and options and asks for nothing.
-fn find_script(shell: CompletionShell) -> Option<&'static str> {
+/// Returns the script of a shell.
+fn find_script(shell: CompletionShell) -> &'static str {
     match shell {
-        CompletionShell::Bash => Some(include_str!("completions/aye.bash")),
-        CompletionShell::Zsh => Some(include_str!("completions/aye.zsh")),
-        CompletionShell::Fish => Some(include_str!("completions/aye.fish")),
-        CompletionShell::PowerShell => Some(include_str!("completions/aye.ps1")),
-        CompletionShell::Elvish => Some(include_str!("completions/aye.elv")),
-        CompletionShell::Nushell => None,
+        CompletionShell::Bash => include_str!("completions/aye.bash"),
+        CompletionShell::Zsh => include_str!("completions/aye.zsh"),
+        CompletionShell::Fish => include_str!("completions/aye.fish"),
+        CompletionShell::PowerShell => include_str!("completions/aye.ps1"),
+        CompletionShell::Elvish => include_str!("completions/aye.elv"),
+        CompletionShell::Nushell => include_str!("completions/aye.nu"),
     }
 }
 
 /// Answers the script of a shell that is named by [`VARIABLE`]; the other arguments are those of the script. Returns
-/// `None` if the value names no shell with such a script. Writes nothing but the answer, contacts nothing, and ignores
+/// `None` if the value names no shell. Writes nothing but the answer, contacts nothing, and ignores
 /// all errors.
 pub fn answer_script(shell: &OsStr) -> Option<ExitCode> {
     let shell = CompletionShell::from_str(shell.to_str()?, false).ok()?;
-    find_script(shell)?;
     let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     let answer = format_answer(shell, arguments.collect()).unwrap_or_default();
     let mut out = io::stdout().lock();

@@ -67,6 +67,18 @@ const ELVISH: Shell = Shell {
     script_file: "aye.elv",
 };
 
+const NUSHELL: Shell = Shell {
+    name: "nu",
+    arguments: &["--no-history", "--env-config", "init/env.nu", "--config", "init/config.nu"],
+    init: (
+        "$env.config.show_banner = false; $env.PROMPT_COMMAND = {|| ''}; $env.PROMPT_COMMAND_RIGHT = {|| ''}; \
+         $env.PROMPT_INDICATOR = '$ '",
+        "use aye.nu",
+    ),
+    init_file: "config.nu",
+    script_file: "aye.nu",
+};
+
 fn is_installed(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if found.is_err() {
@@ -113,7 +125,9 @@ fn start_shell(shell: &Shell) -> Option<Program> {
         real.display()
     );
     write_script(&bin.join("aye"), &shim);
-    fs::write(folder.join(shell.script_file), script(shell.name)).unwrap();
+    let script = script(if shell.name == "nu" { "nushell" } else { shell.name });
+    fs::write(folder.join(shell.script_file), script).unwrap();
+    fs::write(folder.join("env.nu"), "").unwrap();
     fs::write(folder.join(shell.init_file), format!("{}\n{}\n", shell.init.0, shell.init.1)).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let setup = setup.with_file("README.md", "").with_file("src/main.rs", "");
@@ -192,6 +206,30 @@ fn fish_completes_commands_options_and_names() {
 #[test]
 fn elvish_completes_commands_options_and_names() {
     check_shell(&ELVISH);
+}
+
+#[test]
+fn nushell_completes_commands_options_and_names() {
+    check_shell(&NUSHELL);
+}
+
+/// The completer of the shell is one for all programs, so the script must not replace another one.
+#[test]
+fn nushell_keeps_the_completions_of_other_programs() {
+    if !is_installed("nu") {
+        return;
+    }
+    let test = "$env.config.completions.external.completer = {|spans| [$\"other ($spans.0)\"] }\nuse aye.nu\n\
+                let complete = $env.config.completions.external.completer\n\
+                print (do $complete [git x] | to nuon) (do $complete [aye --theme= aye x] | describe)\n";
+    let setup = Setup::new(&[]).with_file("aye.nu", &script("nushell")).with_file("test.nu", test);
+    let folder = setup.root.path().join("project");
+    let done =
+        Command::new("nu").args(["--no-config-file", "test.nu"]).current_dir(&folder).env("HOME", &folder).output();
+    let done = done.unwrap();
+    let output = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    // Without `aye` in the path, its own completions are empty.
+    assert_eq!(output, "[\"other git\"]\nlist<any>\n");
 }
 
 #[test]

@@ -25,9 +25,9 @@ struct Crate {
     licence: String,
 }
 
-/// Lists all dependencies. Returns `None`, and reports it, if this user cannot start the cargo that built the suite or
-/// the compiler that cargo asks for its version, for example because another user installed them.
-fn list_crates() -> Option<BTreeSet<Crate>> {
+/// Returns whether this user can start the cargo that built the suite and the compiler that cargo asks for its version;
+/// reports it if not, for example because another user installed them.
+pub fn is_cargo_usable() -> bool {
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     for program in [env!("CARGO"), &compiler] {
         let reason = match Command::new(program).arg("-vV").output() {
@@ -36,6 +36,14 @@ fn list_crates() -> Option<BTreeSet<Crate>> {
             Err(error) => error.to_string(),
         };
         report_skipped(&format!("{program} cannot be started here: {reason}"));
+        return false;
+    }
+    true
+}
+
+/// Lists all dependencies. Returns `None` if cargo cannot be started.
+fn list_crates() -> Option<BTreeSet<Crate>> {
+    if !is_cargo_usable() {
         return None;
     }
     let output = Command::new(env!("CARGO"))

@@ -251,18 +251,24 @@ impl Program {
         i32::try_from(self.child.process_id().expect("it was started")).unwrap()
     }
 
-    /// Processes new output, and answers the query for device attributes as a terminal does.
+    /// Processes new output, and answers queries as a terminal does: for device attributes, and for the cursor's position.
     pub(super) fn process_output(&mut self) {
         let output = self.output.0.lock().unwrap();
         let new_bytes = output.bytes[self.read_count..].to_vec();
         // The query may be split between two reads.
         let start = self.read_count.saturating_sub(2);
         let query_count = output.bytes[start..].windows(3).filter(|window| *window == b"\x1b[c").count();
+        let start = self.read_count.saturating_sub(3);
+        let position_count = output.bytes[start..].windows(4).filter(|window| *window == b"\x1b[6n").count();
         self.read_count = output.bytes.len();
         drop(output);
         self.parser.process(&new_bytes);
         for _ in 0..query_count {
             self.send_bytes("\x1b[?62;22c");
+        }
+        let (row, column) = self.parser.screen().cursor_position();
+        for _ in 0..position_count {
+            self.send_bytes(&format!("\x1b[{};{}R", row + 1, column + 1));
         }
     }
 
