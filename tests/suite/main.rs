@@ -117,6 +117,7 @@ mod overlay_sandbox_outside;
 mod overlay_sandbox_races;
 #[cfg(target_os = "linux")]
 mod overlay_sandbox_view;
+mod packages;
 mod permissive_modes;
 #[cfg(feature = "images")]
 mod pictures;
