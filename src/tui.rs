@@ -53,8 +53,8 @@ use tokio::sync::mpsc;
 
 /// Everything needed to start the screen.
 pub struct Start {
-    /// The screen before the first event.
-    pub state: State,
+    /// The screen before the first event. It is large, so that moving it would take much of the stack.
+    pub state: Box<State>,
     /// Connection to the runtime of its session. The effects of resuming have already run.
     pub link: AgentLink,
     /// The rest of the program.

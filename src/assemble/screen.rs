@@ -36,6 +36,20 @@ const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 /// # Errors
 /// A `UsageError` if the caller is at fault; any other error is of the system.
 pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Result<Session>) -> Result<Exit> {
+    let (screen_start, journal) = prepare_screen(start, open_session)?;
+    let exit = tokio::select! {
+        exit = tui::run_screen(screen_start) => exit?,
+        never = test_panic() => match never {},
+    };
+    if let Some(signal) = exit.exit_signal {
+        journal.note(format_args!("ended by signal {signal}"));
+    }
+    Ok(exit)
+}
+
+/// Opens the session and builds its screen. Not inlined, because its many values would stay on the stack as long as the screen is open.
+#[inline(never)]
+fn prepare_screen(start: Start, open_session: impl Fn(&Start) -> Result<Session>) -> Result<(tui::Start, Journal)> {
     // The terminal is queried while the session is read. Its answer is awaited before anything else uses the terminal.
     let depth = color_depth(&start.connector.settings.config.screen);
     let term = std::env::var("TERM").ok();
@@ -69,7 +83,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         built.host.send(HostReply::Done(notice));
     }
     let journal = built.journal;
-    let screen_run = tui::run_screen(tui::Start {
+    let screen_start = tui::Start {
         state: built.state,
         link: built.link,
         host: Box::new(built.host),
@@ -81,15 +95,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         record_to,
         recording_options: built.recording_options,
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
-    });
-    let exit = tokio::select! {
-        exit = screen_run => exit?,
-        never = test_panic() => match never {},
     };
-    if let Some(signal) = exit.exit_signal {
-        journal.note(format_args!("ended by signal {signal}"));
-    }
-    Ok(exit)
+    Ok((screen_start, journal))
 }
 
 /// What the screen needs to know of the terminal.
@@ -104,7 +111,7 @@ pub(super) struct TerminalLook {
 
 /// The parts of a screen before it is shown.
 pub(super) struct BuiltScreen {
-    pub(super) state: tui::State,
+    pub(super) state: Box<tui::State>,
     pub(super) link: AgentLink,
     pub(super) host: ScreenHost,
     pub(super) replies: mpsc::Receiver<HostReply>,
@@ -170,8 +177,9 @@ pub(super) fn build_screen(start: Start, session: Session, notice: Option<String
     let (unsent, draft_notices) = host.load_draft();
     notices.extend(draft_notices);
     let history = host.load_history();
+    let (state, id) = (session.state, session.id);
     let state =
-        tui::State::new(session.state, session.id, connection, themes, theme, keys, settings, unsent, history, notices);
+        Box::new(tui::State::new(state, id, connection, themes, theme, keys, settings, unsent, history, notices));
     BuiltScreen { state, link, host, replies: from_host, recording_options, journal }
 }
 

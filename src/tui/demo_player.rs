@@ -37,7 +37,7 @@ const TEXT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Everything needed to play a script.
 pub struct PlayStart {
     /// The screen before the first event.
-    pub state: State,
+    pub state: Box<State>,
     pub link: AgentLink,
     pub host: Box<dyn Host>,
     pub replies: mpsc::Receiver<HostReply>,
@@ -116,7 +116,7 @@ pub async fn play_script(start: PlayStart) -> Result<Played, PlayError> {
 }
 
 struct Player {
-    state: State,
+    state: Box<State>,
     cache: LayoutCache,
     link: AgentLink,
     host: Box<dyn Host>,

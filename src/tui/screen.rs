@@ -34,7 +34,7 @@ const MAX_BATCH: usize = 512;
 
 /// The running screen: the state and everything with side effects.
 pub struct Screen {
-    state: State,
+    state: Box<State>,
     cache: LayoutCache,
     canvas: Canvas,
     terminal: Terminal,
