@@ -178,8 +178,9 @@ pub(super) fn build_screen(start: Start, session: Session, notice: Option<String
     notices.extend(draft_notices);
     let history = host.load_history();
     let (state, id) = (session.state, session.id);
-    let state =
+    let mut state =
         Box::new(tui::State::new(state, id, connection, themes, theme, keys, settings, unsent, history, notices));
+    state.input.key_caps.is_shown = options.show_keys;
     BuiltScreen { state, link, host, replies: from_host, recording_options, journal }
 }
 

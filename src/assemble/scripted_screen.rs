@@ -24,6 +24,8 @@ pub(crate) struct ScriptRun {
     pub(crate) viewer: Option<ViewerOptions>,
     pub(crate) record_to: Option<PathBuf>,
     pub(crate) record_version: CastVersion,
+    /// Shows the keys that are pressed, also if the script does not.
+    pub(crate) shows_keys: bool,
 }
 
 /// Builds the screen on which a script is played. It does not depend on the terminal, so that every play shows the same.
@@ -31,13 +33,14 @@ pub(crate) struct ScriptRun {
 /// # Errors
 /// If the project or the session cannot be opened.
 pub(crate) fn build_scripted_screen(run: ScriptRun) -> Result<PlayStart> {
-    let ScriptRun { script, folder, size, viewer, record_to, record_version } = run;
+    let ScriptRun { script, folder, size, viewer, record_to, record_version, shows_keys } = run;
     let options = ChatOptions {
         folder: Some(folder),
         mode: Some(script.mode.as_str().to_owned()),
         theme: script.theme.clone(),
         dry_run: script.is_dry_run,
         record_version: Some(record_version),
+        show_keys: shows_keys || script.shows_keys,
         ..ChatOptions::default()
     };
     clock::start_demo();

@@ -54,7 +54,10 @@ pub struct PlayDemo {
     /// By default those of the script, else of the terminal.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub size: Option<(u16, u16)>,
-    /// Wait for a key before each of your steps
+    /// Show pressed keys, also in the recording
+    #[arg(long)]
+    pub show_keys: bool,
+    /// Wait for a key before typing or pressing
     #[arg(long)]
     pub step: bool,
     /// Play again and again

@@ -100,6 +100,12 @@ pub struct ChatOptions {
     #[arg(long, value_name = "VERSION", conflicts_with = "print")]
     pub record_version: Option<CastVersion>,
 
+    /// Show the keys you press, also in recordings
+    ///
+    /// Only keys that act are shown, such as shortcuts and answers in prompts; typed text is not.
+    #[arg(long, conflicts_with = "print")]
+    pub show_keys: bool,
+
     /// Write message content to the journal too, with secrets redacted
     #[arg(long)]
     pub debug_content: bool,

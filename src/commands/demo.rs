@@ -77,6 +77,7 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
             viewer,
             record_to: record_to.clone(),
             record_version: play.record_version,
+            shows_keys: play.show_keys,
         };
         match play_script(build_scripted_screen(run)?).await {
             Ok(played) if played.end != PlayEnd::Over || !play.repeat => {
@@ -110,6 +111,7 @@ async fn run_check(check: CheckDemos) -> Result<ExitCode> {
         viewer: None,
         record_to: None,
         record_version: Default::default(),
+        shows_keys: false,
     };
     match play_script(build_scripted_screen(run)?).await {
         Ok(played) => {

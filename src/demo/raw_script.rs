@@ -11,6 +11,8 @@ pub(super) struct RawScript {
     pub(super) model: Option<String>,
     pub(super) size: Option<Spanned<String>>,
     pub(super) theme: Option<String>,
+    #[serde(default)]
+    pub(super) show_keys: bool,
     pub(super) mode: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) dry_run: bool,

@@ -18,6 +18,8 @@ pub struct Script {
     /// Columns and rows of the screen; `None` for those of the player.
     pub size: Option<(u16, u16)>,
     pub theme: Option<String>,
+    /// True if the keys that are pressed are shown.
+    pub shows_keys: bool,
     pub mode: Mode,
     pub is_dry_run: bool,
     /// Name of the project's folder, as the header shows it.

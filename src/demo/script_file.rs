@@ -93,6 +93,7 @@ impl Reader<'_> {
             model: raw.model.unwrap_or_else(|| "demo".to_owned()),
             size,
             theme: raw.theme,
+            shows_keys: raw.show_keys,
             mode,
             is_dry_run: raw.dry_run,
             folder,

@@ -327,6 +327,7 @@ impl Player {
             recorder.record_frame(&self.state, &buffer, frame.cursor, self.now)?;
         }
         if let Some(viewer) = &mut self.viewer {
+            self.state.draw_key_caps(&mut buffer);
             viewer.show(&buffer, frame.cursor)?;
         }
         self.is_outdated = update::record_frame(&mut self.state, self.now, frame.prompt);

@@ -15,6 +15,7 @@ pub mod filter;
 pub mod frame;
 pub mod help_page;
 pub mod json_view;
+pub mod key_caps;
 pub mod key_hints;
 pub mod line_cache;
 pub mod link_hints;

@@ -115,6 +115,8 @@ impl Recorder {
         let mut masked = self.canvas.empty_buffer(size.0, size.1);
         masked.content.clone_from(&frame.content);
         self.secrets.masker.mask_frame(&mut masked);
+        // Drawn last: a secret that is partly covered might not be found.
+        state.draw_key_caps(&mut masked);
         let bytes = self.canvas.encode_frame(masked, &[], cursor);
         if bytes.is_empty() {
             return Ok(());

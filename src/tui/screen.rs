@@ -14,6 +14,7 @@ use super::exit_watchdog::ExitWatchdog;
 use super::host::{AgentLink, Host, HostReply};
 use super::input::parse::Parser;
 use super::input::{self, Input};
+use super::parts::toast::Kind;
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::recorder::{Recorder, RecordingOptions};
 use super::signals::{HANGUP, Signals};
@@ -266,7 +267,14 @@ impl Screen {
             Effect::EditText(text) => self.edit_text(&text)?,
             Effect::AttachTerminal => self.attach_terminal()?,
             Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
-            Effect::Record(file) => self.change_recording(&file)?,
+            Effect::Record(file) => {
+                if let Err(error) = self.change_recording(&file) {
+                    // Unlike a warning, it is not repeated on the welcome screen, which may be recorded next.
+                    let now = self.started_at.elapsed();
+                    self.state.notices.toasts.push(Kind::Warning, &error.to_string(), now);
+                    self.urgency = Urgency::Now;
+                }
+            }
             Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
             // The signal that the terminal sends for its suspend key.
             Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
@@ -324,7 +332,9 @@ impl Screen {
         self.urgency = Urgency::NotNeeded;
         self.last_frame = Some(Instant::now());
         self.send_pictures();
-        self.record_frame(&mut buffer, frame.cursor);
+        self.record_frame(&buffer, frame.cursor);
+        self.state.draw_key_caps(&mut buffer);
+        self.mark_recording(&mut buffer);
         let bytes = self.canvas.encode_frame_with_strips(buffer, &frame.links, &frame.strips, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.

@@ -20,6 +20,7 @@ use super::user_input::UserInput;
 use crate::agent;
 use crate::chat::{CallId, SessionId};
 use crate::config::LinkScheme;
+use ratatui::buffer::Buffer;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -180,6 +181,11 @@ impl State {
     /// Adds an effect of the current event.
     pub(super) fn push_effect(&mut self, effect: Effect) {
         self.effects.push(effect);
+    }
+
+    /// Draws the keys that were pressed last over a frame, if they are shown.
+    pub(super) fn draw_key_caps(&self, frame: &mut Buffer) {
+        self.input.key_caps.draw(self.timing.now, &self.theme, self.settings.is_ascii, frame);
     }
 
     /// Adds a request to the host to the effects of the current event.

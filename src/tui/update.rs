@@ -37,6 +37,7 @@ mod server_list;
 mod server_texts;
 mod session_exit;
 mod session_list;
+mod shown_keys;
 pub mod slash_commands;
 mod theme_list;
 mod transcript_change;

@@ -2,6 +2,7 @@
 
 use super::parts::completion::Completion;
 use super::parts::composer::Composer;
+use super::parts::key_caps::KeyCaps;
 use super::parts::listening::Presses;
 use crate::chat::{ServerOffer, SessionId, UnsentText};
 use crossterm::event::KeyEvent;
@@ -43,6 +44,8 @@ pub struct UserInput {
     /// Key for the prompt that is held back until it is known whether more keys follow, as in a paste; and the time it
     /// was pressed.
     pub held_key: Option<(KeyEvent, Duration)>,
+    /// Key presses that are shown to viewers.
+    pub key_caps: KeyCaps,
     /// Time of the last Esc on an open prompt.
     pub last_stop: Option<Duration>,
     /// Time of the last Ctrl-C.
@@ -65,6 +68,7 @@ impl UserInput {
             draft_saving: DraftSaving::default(),
             recent_keys: Presses::default(),
             held_key: None,
+            key_caps: KeyCaps::default(),
             last_stop: None,
             last_quit: None,
         }

@@ -46,6 +46,7 @@ impl State {
             .chain(self.next_unsent_save())
             .chain(self.session.saving.next_attempt())
             .chain(self.notices.toasts.next_expiry())
+            .chain(self.input.key_caps.next_change(self.timing.now))
             .min()
     }
 

@@ -72,6 +72,7 @@ mod idle_costs;
 mod images;
 mod interrupted_replies;
 mod journal;
+mod key_caps;
 #[cfg(target_os = "linux")]
 mod key_store_faults;
 #[cfg(target_os = "linux")]

@@ -77,14 +77,14 @@ fn a_recording_is_started_and_stopped_by_a_command_and_follows_the_size() {
     submit_message(&mut program, "/record");
     program.until("Name a file: /record demo.cast");
     submit_message(&mut program, "/record demo.cast");
-    program.until("starts in 4 seconds");
+    program.until("once this notice is gone");
     let file = program.project().join("demo.cast");
     program.until(" ● REC ");
     program.until_condition("the first frame is written", |_| !read_recording(&file).1.is_empty());
     let (_, events) = read_recording(&file);
     let first = events.first().map(|(.., data)| data.as_str()).unwrap_or_default();
     assert!(first.contains("Messages go to"), "the recording begins with what is on the screen: {events:?}");
-    assert!(!first.contains("starts in"), "{events:?}");
+    assert!(!first.contains("this notice is gone"), "{events:?}");
     submit_message(&mut program, "one");
     program.until_idle("First.");
     program.resize(100, 15);

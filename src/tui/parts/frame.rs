@@ -14,6 +14,11 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 /// Minimum inner width in cells for a prompt or list to count as readable.
 const MIN_READABLE_CELLS: u16 = 16;
 
+/// Returns whether these cells of a row show a horizontal line, such as a border, and nothing else.
+pub fn is_horizontal_line(buffer: &Buffer, cells: Rect) -> bool {
+    cells.positions().all(|position| buffer.cell(position).is_some_and(|cell| matches!(cell.symbol(), "─" | "━" | "-")))
+}
+
 /// Texts and state of a frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame<'a> {

@@ -3,13 +3,13 @@
 use super::Screen;
 use crate::tui::event::Event;
 use crate::tui::host::HostReply;
+use crate::tui::parts::frame::is_horizontal_line;
 use crate::tui::parts::pictures::Protocol;
 use crate::tui::parts::toast::Kind;
 use crate::tui::recorder::{Recorded, Recorder};
 use crate::tui::screen::external_program::expand_home;
-use crate::tui::view::layout::compute_areas;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -17,9 +17,14 @@ use std::time::Duration;
 /// Delay after which `/record` begins, so that its own notice is not recorded.
 const START_DELAY: Duration = Duration::from_secs(4);
 
-/// Mark on the line below the header while the screen is recorded.
+/// Option of `/record`, before or after the file.
+const SHOW_KEYS: &str = "--show-keys";
+
+/// Mark on a line near the top, such as that below the header, while the screen is recorded.
 const MARK: &str = " ● REC ";
 const MARK_ASCII: &str = " * REC ";
+/// Rows in which the mark is drawn: a page may begin below the header.
+const MARK_ROWS: u16 = 5;
 
 impl Screen {
     /// Starts a recording at this time since program start. Pictures are drawn as cells from now on, which every player shows.
@@ -46,16 +51,19 @@ impl Screen {
 
     /// Starts a recording, or stops the current one if no file is named.
     pub(super) fn change_recording(&mut self, file: &str) -> io::Result<()> {
-        let usage = "Name a file: /record demo.cast. Without a name, /record stops the recording";
+        let usage = "Name a file: /record demo.cast, or /record demo.cast --show-keys. Without a name, /record stops the recording";
+        let (file, shows_keys) = match file.strip_prefix(SHOW_KEYS).or_else(|| file.strip_suffix(SHOW_KEYS)) {
+            Some(rest) if rest.is_empty() || rest.starts_with(' ') || rest.ends_with(' ') => (rest.trim(), true),
+            _ => (file, false),
+        };
         match (&self.recorder, file) {
             (None, "") => self.send_info(usage.to_owned()),
             (None, file) => {
                 let path = self.state.settings.folder.join(expand_home(file));
                 let now = self.started_at.elapsed();
                 self.start_recording(&path, now + START_DELAY)?;
-                let seconds = START_DELAY.as_secs();
-                let text =
-                    format!("The recording starts in {seconds} seconds · /record stops it · {}", self.name_file(&path));
+                self.state.input.key_caps.is_shown_in_recording = shows_keys;
+                let text = format!("Records to {} once this notice is gone · /record stops it", self.name_file(&path));
                 // It disappears with the first frame that is recorded.
                 self.state.notices.toasts.push_until(Kind::Info, &text, now + START_DELAY, now);
             }
@@ -77,20 +85,26 @@ impl Screen {
         Ok(())
     }
 
-    /// Records a frame, if there is a recording, and then marks it for the user, which is not recorded. A failure ends the recording.
-    pub(super) fn record_frame(&mut self, frame: &mut Buffer, cursor: Option<Position>) {
+    /// Records a frame, if there is a recording. A failure ends it.
+    pub(super) fn record_frame(&mut self, frame: &Buffer, cursor: Option<Position>) {
         let now = self.started_at.elapsed();
         let Some(recorder) = &mut self.recorder else { return };
         if let Err(error) = recorder.record_frame(&self.state, frame, cursor, now) {
             let notice = describe_failure(recorder.path(), &error.to_string());
             self.recorder = None;
-            return self.send_notice(notice);
+            self.state.input.key_caps.is_shown_in_recording = false;
+            self.send_notice(notice);
         }
-        let line = compute_areas(&self.state).header_line;
-        let columns = MARK.chars().count() as u16;
-        if recorder.has_begun(now) && !line.is_empty() && line.width > 2 * columns {
+    }
+
+    /// Marks a frame for the user while it is recorded.
+    pub(super) fn mark_recording(&self, frame: &mut Buffer) {
+        let now = self.started_at.elapsed();
+        if self.recorder.as_ref().is_some_and(|recorder| recorder.has_begun(now))
+            && let Some(place) = find_line(frame, MARK.chars().count() as u16)
+        {
             let mark = if self.state.settings.is_ascii { MARK_ASCII } else { MARK };
-            frame.set_string(line.right() - columns - 1, line.y, mark, self.state.theme.danger);
+            frame.set_string(place.x, place.y, mark, self.state.theme.danger);
         }
     }
 
@@ -102,6 +116,7 @@ impl Screen {
     /// Ends the recording, if there is one, and waits until it is written.
     pub(super) fn finish_recording(&mut self) -> Option<Recorded> {
         let recorder = self.recorder.take()?;
+        self.state.input.key_caps.is_shown_in_recording = false;
         let file = recorder.path().to_owned();
         Some(Recorded { file, failure: recorder.finish().err().map(|error| error.to_string()) })
     }
@@ -109,6 +124,16 @@ impl Screen {
     fn send_info(&mut self, text: String) {
         self.handle_event(Event::Host(HostReply::Done(text)));
     }
+}
+
+/// Returns where the last horizontal line in the first rows has room for this many columns, so that nothing is covered.
+fn find_line(frame: &Buffer, columns: u16) -> Option<Position> {
+    let area = frame.area;
+    (area.top()..area.bottom().min(area.top() + MARK_ROWS)).find_map(|y| {
+        let starts = (area.left() + 1..area.right().saturating_sub(columns + 1)).rev();
+        let x = starts.into_iter().find(|x| is_horizontal_line(frame, Rect::new(*x, y, columns, 1)))?;
+        Some(Position::new(x, y))
+    })
 }
 
 fn describe_failure(file: &Path, failure: &str) -> String {

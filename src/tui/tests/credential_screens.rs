@@ -20,7 +20,7 @@ fn receive_request(screen: &mut Screen, id: u64, reason: &str) {
 }
 
 /// A screen with a running turn on which the prompt has just appeared.
-fn screen_with_prompt() -> Screen {
+pub(super) fn screen_with_prompt() -> Screen {
     let mut screen = Screen::with_turn();
     receive_request(&mut screen, 7, "To list the issues");
     screen

@@ -1,7 +1,9 @@
 //! Routes a key press to the part of the screen with the focus. A key that is not used there has its global meaning.
 
 use super::actions::{handle_global_key, open_selected_entry, run_transcript_action, stop_or_quit};
-use super::{background_list, call_reason, composer_input, key_explanations, popup_input, prompt_keys, search_input};
+use super::{
+    background_list, call_reason, composer_input, key_explanations, popup_input, prompt_keys, search_input, shown_keys,
+};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};
@@ -22,6 +24,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     // The key that stops the turn or quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
         state.input.held_key = None;
+        shown_keys::show_key(state, &key);
         stop_or_quit(state);
         return;
     }
@@ -91,6 +94,7 @@ fn is_text_key(key: &KeyEvent) -> bool {
 
 /// Routes a key to the focus.
 fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
+    shown_keys::show_key(state, &key);
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
         // A key for a popup, the search or the transcript must not answer a prompt that gets the focus next. The
