@@ -79,6 +79,10 @@
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
 //! - A recording draws each frame again, on a canvas of its own, after its secrets were masked. The bytes for the user's
 //!   terminal are never copied. Secrets are searched in whole entries, previews and pages, because a frame may show only the end of one.
+//! - A demo runs in a process of its own, with a home folder and an environment of its own. `tui::demo_player` takes the place of the
+//!   screen's loop: a script replies instead of a model, and time, also that of `store::clock`, advances only while no work is
+//!   pending. The keys of a script approve its calls, so a call that reaches beyond the project needs a `result` in the script.
+//!   A process that another command started to play it ends with that one.
 //! - With `AYE_COMPLETE` set, `main` answers the completion script of a shell before it parses arguments. It only reads files, and
 //!   ignores all errors.
 //! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,

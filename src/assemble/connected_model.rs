@@ -50,7 +50,7 @@ impl ConnectedModel {
     pub(crate) fn scripted(script: Arc<Script>, is_watched: bool) -> Self {
         let connection_info = host::Connection {
             model: script.model.clone(),
-            source: "a script, no model".to_owned(),
+            source: "a script instead of a model".to_owned(),
             ..host::Connection::default()
         };
         let name = script.model.clone();

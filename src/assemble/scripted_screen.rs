@@ -2,7 +2,7 @@
 
 use super::screen::{BuiltScreen, TerminalLook, build_screen};
 use super::start::prepare_scripted_start;
-use crate::cli::ChatOptions;
+use crate::cli::{ChatOptions, bail_usage};
 use crate::demo::Script;
 use crate::recording::cast::CastVersion;
 use crate::store::clock;
@@ -53,6 +53,10 @@ pub(crate) fn build_scripted_screen(run: ScriptRun) -> Result<PlayStart> {
     };
     let BuiltScreen { mut state, link, host, replies, recording_options, journal: _ } =
         build_screen(start, session, None, &look);
+    if let Some(theme) = script.theme.as_deref().filter(|theme| *theme != "auto" && !state.themes.has(theme)) {
+        let names = state.themes.names().join(", ");
+        bail_usage!("Cannot use the theme {theme:?} of the script: it does not exist. Use one of auto, {names}.");
+    }
     state.settings = Settings {
         has_mouse: false,
         is_ascii: false,

@@ -17,11 +17,11 @@ pub struct Demo {
 /// Subcommand of `aye demo`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum DemoCommand {
-    /// Play a script with real tools in a project of its own, and record it
+    /// Play a script with real tools in a new project; --record records it
     Play(PlayDemo),
-    /// Play scripts without a screen, and report what does not fit
+    /// Play scripts without a terminal, and report mismatches
     Check(CheckDemos),
-    /// Write a script to start from, or the script of a session
+    /// Write an example script, or that of a session
     New(NewDemo),
 }
 
@@ -38,20 +38,20 @@ pub struct PlayDemo {
     /// The file must not exist unless --force is given.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Version of its format, 2 or 3
+    /// Asciicast version, 2 or 3
     #[arg(long, value_name = "VERSION", default_value = "3", hide_default_value = true, hide_possible_values = true)]
     pub record_version: CastVersion,
     /// Overwrite an existing recording
     #[arg(long, requires = "record")]
     pub force: bool,
-    /// Factor of the speed, from 0.1 to 1000
+    /// Playback speed, from 0.1 to 1000
     ///
     /// A recording is the same at every speed.
     #[arg(long, value_name = "FACTOR", default_value = "1", hide_default_value = true, value_parser = parse_speed)]
     pub speed: f64,
     /// Columns and rows, such as 100x30
     ///
-    /// By default those of the script, else of the terminal.
+    /// By default the script's size, otherwise the terminal's.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub size: Option<(u16, u16)>,
     /// Show pressed keys, also in the recording
@@ -63,12 +63,13 @@ pub struct PlayDemo {
     /// Play again and again
     #[arg(long = "loop", conflicts_with = "record")]
     pub repeat: bool,
-    /// Show nothing while it is recorded
+    /// Record without showing the demo
     #[arg(long, requires = "record", conflicts_with = "step")]
     pub hidden: bool,
-    /// Work in this folder, as it is
+    /// Use this folder as the project
     ///
-    /// By default in a new project with the files of the script. The files of the script are not written then.
+    /// Calls change it. By default the demo runs in a new project with the script's files; with --folder, those files
+    /// are not written.
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }

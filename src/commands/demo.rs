@@ -85,7 +85,7 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
                     let content = std::fs::read(made).with_context(|| format!("Cannot read {}", made.display()))?;
                     write_file(file, content, play.force)?;
                 }
-                return Ok(report_played(&played, play.record.as_deref()));
+                return Ok(report_played(&play.script, &played, play.record.as_deref()));
             }
             Ok(_) => {}
             Err(error) => {
@@ -123,7 +123,7 @@ async fn run_check(check: CheckDemos) -> Result<ExitCode> {
     }
 }
 
-fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
+fn report_played(script: &Path, played: &Played, file: Option<&Path>) -> ExitCode {
     if let (Some(Recorded { failure, .. }), Some(file)) = (&played.recorded, file) {
         let (name, seconds) = (name_of(file), played.duration.as_secs_f64());
         let _ = match failure {
@@ -133,6 +133,9 @@ fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
         if failure.is_some() {
             return ExitCode::FAILURE;
         }
+    }
+    if file.is_none() && played.end == PlayEnd::Over {
+        let _ = writeln!(std::io::stdout(), "Played: {}, {:.1} s", name_of(script), played.duration.as_secs_f64());
     }
     match played.end {
         PlayEnd::Over | PlayEnd::Left(None) => ExitCode::SUCCESS,

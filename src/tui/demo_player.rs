@@ -203,17 +203,16 @@ impl Player {
                 return Err(self.mismatch_at(line, message));
             }
             let user_time = self.position.due_time(&self.script, rest_since);
+            let own_time = self.state.next_change().map(|time| time.max(self.now + Duration::from_millis(1)));
             if self.position.is_over(&self.script)
                 && let Some(rest_since) = rest_since
             {
                 let end = rest_since.max(self.position.last_act()) + self.script.pace.end;
-                self.wait_until(end).await?;
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.record_end(end)?;
+                // What disappears by itself, such as key caps, does so before the last frame.
+                if own_time.is_none_or(|time| time >= end) {
+                    return self.end_at(end).await;
                 }
-                return self.check_end();
             }
-            let own_time = self.state.next_change().map(|time| time.max(self.now + Duration::from_millis(1)));
             let next = self.schedule.next_time().into_iter().chain(user_time).chain(own_time).min();
             let Some(next) = next else {
                 let (line, message) = self.position.describe_wait(&self.script);
@@ -245,6 +244,19 @@ impl Player {
     /// Returns whether the program waits for the user and nothing is on its way.
     fn is_at_rest(&self) -> bool {
         self.schedule.next_time().is_none() && self.pending.is_empty() && self.state.held_key_deadline().is_none()
+    }
+
+    /// Shows the last frame until this time.
+    async fn end_at(&mut self, end: Duration) -> Result<(), PlayError> {
+        self.wait_until(end).await?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record_end(end)?;
+        }
+        self.check_end()?;
+        match &mut self.viewer {
+            Some(viewer) => viewer.wait_for_end().await,
+            None => Ok(()),
+        }
     }
 
     /// Lets time pass, for a viewer at the speed of the demo.

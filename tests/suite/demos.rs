@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A script with a call that asks, and a command that prints its environment.
 const SCRIPT: &str = r#"
@@ -209,17 +209,23 @@ fn a_demo_is_shown_in_the_terminal_paused_stepped_and_left() {
     let setup = Setup::new(&[]);
     write_script(&setup, "a.toml", SCRIPT);
     let mut program = start(&setup, &["a.toml", "--step"]);
-    program.until("Write a message");
+    for shown in ["Write a message", "Add a line", "echo two"] {
+        program.until(shown);
+        program.until("any key next step");
+        program.press_keys("x");
+        program.until_gone("any key next step");
+    }
+    program.until("end of the demo · press any key");
     program.press_keys("x");
-    program.until("Add a line");
-    program.press_keys("xx");
-    program.until("echo two");
-    program.press_keys("x");
-    program.until("one, two.");
+    program.until("Played: a.toml");
     assert_eq!(program.wait_for_exit(), 0);
 
     let mut program = start(&setup, &["a.toml", "--speed", "0.1"]);
     program.until("Write a message");
+    program.press_keys(" ");
+    program.until("paused · space continue · q quit");
+    program.press_keys(" ");
+    program.until_gone("paused");
     program.press_keys("q");
     assert_eq!(program.wait_for_exit(), 0);
 
@@ -242,6 +248,49 @@ fn a_demo_is_not_played_twice_at_a_time_and_leaves_a_recording_if_it_is_killed()
     assert!(recording.lines().count() > 3 && recording.starts_with("{\"version\":3"), "{recording}");
     let (_, error, code) = run(&setup, &["check", "a.toml"]);
     assert_eq!(code, 0, "what the killed one left does not matter: {error}");
+}
+
+/// Waits at most thirty seconds until this is true.
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "not in 30 s: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns a child of a process, if there is one.
+fn child_of(process: &str) -> Option<String> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    threads.flatten().find_map(|thread| {
+        let list = fs::read_to_string(thread.path().join("children")).ok()?;
+        list.split_whitespace().next().map(str::to_owned)
+    })
+}
+
+#[test]
+fn what_plays_a_demo_ends_with_the_program_that_started_it() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", &SCRIPT.replace("echo two >> notes.txt && cat notes.txt", "sleep 100; echo two"));
+    for arguments in [&["demo", "check", "a.toml"][..], &["export", "svg", "a.toml", "--output", "a.svg"]] {
+        let mut program = Setup::with_home(&setup.root, arguments).spawn_piped(std::process::Stdio::null());
+        let id = program.id().to_string();
+        // The player and the command that it runs.
+        let mut children = (String::new(), String::new());
+        until(&format!("{arguments:?} runs the command"), || {
+            let player = child_of(&id).unwrap_or_default();
+            children = (player.clone(), child_of(&player).unwrap_or_default());
+            !children.1.is_empty()
+        });
+        program.kill().unwrap();
+        program.wait().unwrap();
+        for process in [children.0, children.1] {
+            until(&format!("process {process} of {arguments:?} has ended"), || {
+                fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+            });
+        }
+        assert!(!project(&setup).join("a.svg").exists());
+    }
 }
 
 #[test]
@@ -415,8 +464,11 @@ fn a_script_is_exported_without_a_recording_of_its_own_and_not_replayed() {
     let (_, error, code) = export(&["svg", "bad.toml", "--output", "bad.svg"]);
     assert!(code == 2 && error.contains("bad.toml:") && error.contains("does not fit"), "{error}");
     assert!(!project(&setup).join("bad.svg").exists());
-    let replay = Setup::with_home(&setup.root, &["replay", "a.toml"]).size(80, 25).start();
-    let mut program = replay;
-    program.until("it is a demo script, which runs tools");
-    assert_eq!(program.wait_for_exit(), 2);
+    for (name, reason) in [("a.toml", "it is a demo script, which runs tools"), ("nothing", "no file and no session")] {
+        let (_, error, code) = Setup::with_home(&setup.root, &["replay", name]).run_piped("");
+        assert!(code == 2 && error.contains(reason), "{error}");
+    }
+    write_script(&setup, "theme.toml", &format!("theme = \"lihgt\"\n{SCRIPT}"));
+    let (_, error, code) = run(&setup, &["check", "theme.toml"]);
+    assert!(code == 2 && error.contains("\"lihgt\"") && error.contains("light"), "{error}");
 }

@@ -7,9 +7,11 @@ use crate::chat::Digest;
 use crate::cli::bail_usage;
 use crate::demo::Script;
 use crate::project::guard::own_program;
+use crate::project::parent_exit::end_with_parent;
 use crate::project::rehearsal;
 use crate::store::{Places, private_files};
 use anyhow::{Context, Result};
+use rustix::process::getppid;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -18,6 +20,8 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// File that marks the folder of a demo and is locked while it is played.
 const LOCK: &str = "aye-demo.lock";
+/// Variable with the process that waits for the end of this one.
+const PARENT: &str = "AYE_DEMO_PARENT";
 /// Variables that are kept: where programs are, and what the terminal can do.
 const KEPT: [&str; 6] = ["PATH", "TERM", "COLORTERM", "TERM_PROGRAM", "USER", "LOGNAME"];
 /// Variables that are the same in every demo. A commit gets the same id in each play.
@@ -48,6 +52,14 @@ impl Isolation {
     /// A `UsageError` if another process plays the same demo.
     pub(super) fn enter(script: &Path) -> Result<Option<Self>> {
         let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return Ok(None) };
+        if let Some(parent) = std::env::var_os(PARENT) {
+            end_with_parent();
+            // It may have ended before.
+            let current = getppid().map(|parent| parent.as_raw_nonzero().to_string());
+            if current.is_none_or(|current| *parent != *current) {
+                bail_usage!("Cannot play {}: the program that started this one ended.", name_of(script));
+            }
+        }
         // The home folder in it will be removed. Only the process that started this one makes such a file.
         let path = folder.join(LOCK);
         let is_own =
@@ -89,7 +101,7 @@ pub(super) fn restart(script: &Path) -> Result<ExitCode> {
 pub(super) fn check_each(scripts: &[PathBuf]) -> Result<ExitCode> {
     let mut highest = 0;
     for script in scripts {
-        let status = isolated_command(script)?.args(["demo", "check", "--"]).arg(script).status();
+        let status = child_command(script)?.args(["demo", "check", "--"]).arg(script).status();
         let status = status.with_context(|| format!("Cannot check {}", name_of(script)))?;
         highest = highest.max(status.code().unwrap_or(1));
     }
@@ -113,10 +125,17 @@ pub(super) fn remove(script: &Path) -> Result<()> {
 
 /// Records a script by a process of its own, which prints only what does not fit.
 pub(super) fn record(script: &Path, file: &Path) -> Result<ExitStatus> {
-    let mut command = isolated_command(script)?;
+    let mut command = child_command(script)?;
     command.args(["demo", "play", "--hidden", "--record"]).arg(file).arg("--").arg(script);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.status().with_context(|| format!("Cannot record {}", name_of(script)))
+}
+
+/// Returns this program with the environment of a demo. It ends with this process, however that happens.
+fn child_command(script: &Path) -> Result<Command> {
+    let mut command = isolated_command(script)?;
+    command.env(PARENT, std::process::id().to_string());
+    Ok(command)
 }
 
 /// Returns this program with the environment of a demo.

@@ -1,7 +1,7 @@
 //! Recordings of demo scripts and sessions that are made to be drawn or replayed at once.
 
 use super::new_script::write_session;
-use super::{is_tour, isolation, name_of};
+use super::{is_tour, isolation, name_of, read_script};
 use crate::chat::SessionId;
 use crate::cli::bail_usage;
 use crate::commands::export::read_recording;
@@ -19,6 +19,8 @@ pub(in crate::commands) fn is_script(path: &Path) -> bool {
 /// # Errors
 /// A `UsageError` if it does not fit what happens. What did not fit is printed.
 pub(in crate::commands) fn record_script(script: &Path) -> Result<Recording> {
+    // A script that cannot be read is reported here, once.
+    read_script(script)?;
     let folder = tempfile::tempdir().context("Cannot create a temporary folder")?;
     let file = folder.path().join("demo.cast");
     if !isolation::record(script, &file)?.success() {

@@ -21,6 +21,8 @@ pub(super) struct ScriptPosition {
     part: usize,
     /// Time of the user's last act.
     last_act: Duration,
+    /// Time at which this step came up: that of the request for the reply before it, if it follows one.
+    step_since: Duration,
     /// Replies that the model was asked for.
     played: BTreeSet<usize>,
 }
@@ -35,7 +37,7 @@ impl ScriptPosition {
                 return Err((step.line, error.to_string()));
             }
         }
-        Ok(Self { step: 0, part: 0, last_act: Duration::ZERO, played: BTreeSet::new() })
+        Ok(Self { step: 0, part: 0, last_act: Duration::ZERO, step_since: Duration::ZERO, played: BTreeSet::new() })
     }
 
     /// Notes that the model was asked for the reply of this step.
@@ -96,8 +98,14 @@ impl ScriptPosition {
             }
             self.step += 1;
             self.part = 0;
+            self.step_since = now;
         }
         Ok(())
+    }
+
+    /// Returns when a wait for a text fails. Earlier replies do not count against it.
+    fn text_deadline(&self, pause: Duration) -> Duration {
+        self.last_act.max(self.step_since) + pause + TEXT_TIMEOUT
     }
 
     /// Returns when the user acts next; `None` while the step waits for something else.
@@ -105,7 +113,7 @@ impl ScriptPosition {
         let Step { action: Action::User(user), .. } = script.steps.get(self.step)? else { return None };
         match &user.act {
             // The wait ends by the text, or by this time.
-            UserAct::WaitFor(_) | UserAct::WaitGone(_) => Some(self.last_act + user.pause + TEXT_TIMEOUT),
+            UserAct::WaitFor(_) | UserAct::WaitGone(_) => Some(self.text_deadline(user.pause)),
             UserAct::Type(_, speed) if self.part > 0 => Some(self.last_act + Duration::from_secs(1) / *speed),
             UserAct::Press(_) if self.part > 0 => Some(self.last_act + KEY_INTERVAL),
             _ if user.is_early => Some(self.last_act + user.pause),
@@ -148,7 +156,7 @@ impl ScriptPosition {
     pub(super) fn is_overdue(&self, script: &Script, now: Duration) -> bool {
         match script.steps.get(self.step).map(|step| &step.action) {
             Some(Action::User(user)) if matches!(user.act, UserAct::WaitFor(_) | UserAct::WaitGone(_)) => {
-                now >= self.last_act + user.pause + TEXT_TIMEOUT
+                now >= self.text_deadline(user.pause)
             }
             Some(_) | None => false,
         }
@@ -160,8 +168,12 @@ impl ScriptPosition {
             return (1, "the script has no steps".to_owned());
         };
         let message = match &step.action {
-            Action::User(UserStep { act: UserAct::WaitFor(text), .. }) => format!("the screen does not show {text:?}"),
-            Action::User(UserStep { act: UserAct::WaitGone(text), .. }) => format!("the screen still shows {text:?}"),
+            Action::User(UserStep { act: UserAct::WaitFor(text), .. }) => {
+                format!("the screen does not show {text:?} within {} seconds", TEXT_TIMEOUT.as_secs())
+            }
+            Action::User(UserStep { act: UserAct::WaitGone(text), .. }) => {
+                format!("the screen still shows {text:?} after {} seconds", TEXT_TIMEOUT.as_secs())
+            }
             Action::User(_) => "the program does not wait for the user here".to_owned(),
             Action::Reply(_) => "the model was not asked for this reply".to_owned(),
         };

@@ -1,6 +1,7 @@
 //! Shows a demo on the terminal, at its speed, and reads the keys of the viewer.
 
 use super::PlayError;
+use crate::text::width::text_width;
 use crate::tui::canvas::Canvas;
 use crate::tui::event::Event;
 use crate::tui::input::Input;
@@ -10,9 +11,15 @@ use crate::tui::terminal::{self, Terminal};
 use crossterm::event::{KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
+use ratatui::style::{Modifier, Style};
 use std::io;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+
+/// Notes for the viewer.
+const PAUSED: &str = " paused · space continue · q quit ";
+const NEXT_STEP: &str = " any key next step · q quit ";
+const END: &str = " end of the demo · press any key ";
 
 /// How a demo is shown.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +41,8 @@ pub(super) struct Viewer {
     _input: Input,
     keys: mpsc::UnboundedReceiver<Event>,
     signals: EndingSignals,
+    /// The frame that is shown, and its cursor.
+    frame: Option<(Buffer, Option<Position>)>,
     is_paused: bool,
     /// True if a key for the next step was pressed before it.
     has_stepped: bool,
@@ -62,6 +71,7 @@ impl Viewer {
             _input: input,
             keys,
             signals: EndingSignals::new()?,
+            frame: None,
             is_paused: false,
             has_stepped: false,
         })
@@ -74,10 +84,28 @@ impl Viewer {
     }
 
     pub(super) fn show(&mut self, frame: &Buffer, cursor: Option<Position>) -> io::Result<()> {
-        let mut copy = self.canvas.empty_buffer(frame.area.width, frame.area.height);
+        self.frame = Some((frame.clone(), cursor));
+        self.draw("")
+    }
+
+    /// Draws the frame, with a note for the viewer at the right of its last row.
+    fn draw(&mut self, note: &str) -> io::Result<()> {
+        let Some((frame, cursor)) = &self.frame else { return Ok(()) };
+        let area = frame.area;
+        let mut copy = self.canvas.empty_buffer(area.width, area.height);
         copy.content.clone_from(&frame.content);
-        let bytes = self.canvas.encode_frame(copy, &[], cursor);
+        let width = text_width(note) as u16;
+        if width > 0 && width < area.width && area.height > 0 {
+            let style = Style::reset().add_modifier(Modifier::REVERSED);
+            copy.set_string(area.right() - width, area.bottom() - 1, note, style);
+        }
+        let bytes = self.canvas.encode_frame(copy, &[], *cursor);
         if bytes.is_empty() { Ok(()) } else { terminal::write_bytes(bytes) }
+    }
+
+    fn toggle_pause(&mut self) -> io::Result<()> {
+        self.is_paused = !self.is_paused;
+        self.draw(if self.is_paused { PAUSED } else { "" })
     }
 
     /// Waits for this time of the demo, and longer while the viewer pauses it.
@@ -102,9 +130,9 @@ impl Viewer {
                 remaining = remaining.saturating_sub(started.elapsed());
             }
             match command {
-                Command::Pause => self.is_paused = !self.is_paused,
+                Command::Pause => self.toggle_pause()?,
                 Command::Step if self.options.is_stepped => {
-                    (self.has_stepped, self.is_paused) = (true, false);
+                    self.has_stepped = true;
                     return Ok(());
                 }
                 Command::Step => {}
@@ -117,7 +145,11 @@ impl Viewer {
         loop {
             match self.next_command().await {
                 Err(left) => return left,
-                Ok(Command::Pause) => self.is_paused = !self.is_paused,
+                Ok(Command::Pause) => {
+                    if let Err(error) = self.toggle_pause() {
+                        return error.into();
+                    }
+                }
                 Ok(Command::Step) => {}
             }
         }
@@ -129,12 +161,26 @@ impl Viewer {
     /// [`PlayError::Left`] if the viewer leaves.
     pub(super) async fn wait_for_step(&mut self) -> Result<(), PlayError> {
         if self.options.is_stepped && !std::mem::take(&mut self.has_stepped) {
+            self.draw(NEXT_STEP)?;
+            self.next_command().await?;
+            self.draw("")?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a key at the end of a demo that is stepped, so that its last frame can be looked at.
+    ///
+    /// # Errors
+    /// [`PlayError::Left`] if the viewer leaves.
+    pub(super) async fn wait_for_end(&mut self) -> Result<(), PlayError> {
+        if self.options.is_stepped {
+            self.draw(END)?;
             self.next_command().await?;
         }
         Ok(())
     }
 
-    /// Waits for the next command.
+    /// Waits for the next command. In a demo that is stepped, space steps as any other key does.
     async fn next_command(&mut self) -> Result<Command, PlayError> {
         loop {
             let event = tokio::select! {
@@ -149,7 +195,7 @@ impl Viewer {
             return match (key.code, key.modifiers) {
                 (KeyCode::Char('q') | KeyCode::Esc, KeyModifiers::NONE) => Err(PlayError::Left(None)),
                 (KeyCode::Char('c'), KeyModifiers::CONTROL) => Err(PlayError::Left(None)),
-                (KeyCode::Char(' '), KeyModifiers::NONE) => Ok(Command::Pause),
+                (KeyCode::Char(' '), KeyModifiers::NONE) if !self.options.is_stepped => Ok(Command::Pause),
                 _ => Ok(Command::Step),
             };
         }
