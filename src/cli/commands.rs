@@ -347,7 +347,7 @@ pub struct Serve {
 /// `aye replay`.
 #[derive(Debug, Clone, Args)]
 pub struct ReplayRecording {
-    /// Recording (asciicast of version 2 or 3), or session ID or its beginning
+    /// Recording (asciicast of version 2 or 3), or a session ID or its beginning
     #[arg(value_name = "RECORDING")]
     pub file: PathBuf,
 }

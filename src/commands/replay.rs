@@ -3,32 +3,32 @@
 use super::demo::recorded_script::{is_script, record_session};
 use super::export::read_recording;
 use crate::chat::SessionId;
-use crate::cli::bail_usage;
 use crate::cli::commands::ReplayRecording;
+use crate::cli::{UsageError, bail_usage};
 use crate::config::settings::{Overrides, Settings};
 use crate::recording::frames::Frames;
-use crate::store::{Places, Sessions};
+use crate::store::{Error, Places, Sessions};
 use crate::text::clean::clean_line;
 use crate::tui::replay::{Replay, run_replay};
 use crate::tui::theme::{ColourDepth, Theme, Themes};
 use anyhow::Result;
 use std::io::IsTerminal;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(super) async fn run(arguments: &ReplayRecording) -> Result<ExitCode> {
     let name = clean_line(&arguments.file.display().to_string()).into_owned();
+    if is_script(&arguments.file) {
+        bail_usage!("Cannot replay {name}: it is a demo script, which runs tools. Play it with: aye demo play {name}");
+    }
+    let session = if arguments.file.exists() { None } else { Some(find_session(&name)?) };
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail_usage!(
             "Cannot replay {name}: standard input and output are not a terminal. Run it in a terminal, or write a page with aye \
              export html."
         );
     }
-    if is_script(&arguments.file) {
-        bail_usage!("Cannot replay {name}: it is a demo script, which runs tools. Play it with: aye demo play {name}");
-    }
-    let recording = match find_session(&arguments.file) {
+    let recording = match session {
         Some(id) => record_session(&id)?,
         None => read_recording(&arguments.file)?,
     };
@@ -42,11 +42,18 @@ pub(super) async fn run(arguments: &ReplayRecording) -> Result<ExitCode> {
     Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))))
 }
 
-/// Returns the session that the argument names, unless there is a file of that name.
-fn find_session(named: &Path) -> Option<SessionId> {
-    let name = named.to_str().filter(|_| !named.exists())?;
-    let sessions = Sessions::new(Places::find(std::env::var_os("AYE_HOME")).ok()?.sessions());
-    sessions.find_id(name).ok()
+/// Returns the session that the argument names.
+fn find_session(name: &str) -> Result<SessionId> {
+    let sessions = Sessions::new(Places::find(std::env::var_os("AYE_HOME"))?.sessions());
+    match sessions.find_id(name) {
+        Ok(id) => Ok(id),
+        Err(Error::Missing(_)) => {
+            bail_usage!(
+                "Cannot replay {name}: no file and no session has this name. To list the sessions: aye sessions list --all"
+            )
+        }
+        Err(error) => Err(UsageError::from_error(error).into()),
+    }
 }
 
 /// Returns the theme of the settings for this terminal. Problems in the settings do not keep a recording from playing.

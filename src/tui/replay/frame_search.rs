@@ -50,9 +50,20 @@ impl FrameSearch {
         self.matches.get(frame).copied().unwrap_or_default()
     }
 
+    /// Returns whether the text appears at this frame: it is not in the one before.
+    fn appears_at(&self, frame: usize) -> bool {
+        self.has_match(frame) && !(frame > 0 && self.has_match(frame - 1))
+    }
+
+    /// Returns the number of places at which the text appears, up to this frame and in all frames.
+    pub fn count_places(&self, frame: usize) -> (usize, usize) {
+        let places = || (0..self.matches.len()).filter(|index| self.appears_at(*index));
+        (places().take_while(|index| *index <= frame).count(), places().count())
+    }
+
     /// Returns the next frame, or the one before, at which the text appears. Goes on at the other end.
     pub fn find(&self, frame: usize, is_forward: bool) -> Option<usize> {
-        let appears = |index: &usize| self.matches[*index] && !(*index > 0 && self.matches[*index - 1]);
+        let appears = |index: &usize| self.appears_at(*index);
         let count = self.matches.len();
         match is_forward {
             true => (frame + 1..count).chain(0..count.min(frame + 1)).find(appears),
@@ -81,6 +92,7 @@ mod tests {
         assert_eq!([0, 1, 2, 3, 4].map(|frame| search.has_match(frame)), [false, true, true, false, true]);
         assert_eq!([0, 1, 2, 3, 4].map(|frame| search.find(frame, true)), [1, 4, 4, 4, 1].map(Some));
         assert_eq!([0, 1, 2, 3, 4].map(|frame| search.find(frame, false)), [4, 4, 1, 1, 1].map(Some));
+        assert_eq!([0, 1, 2, 3, 4].map(|frame| search.count_places(frame)), [0, 1, 1, 1, 2].map(|place| (place, 2)));
         assert_eq!(FrameSearch::new("missing", &frames).find(0, true), None);
         assert_eq!(FrameSearch::new("", &frames).find(0, false), None);
     }

@@ -199,6 +199,9 @@ impl Playback {
         };
         match search.find(self.frame_index(), is_forward) {
             Some(index) => {
+                if index == self.frame_index() {
+                    self.message = "This is the only match".to_owned();
+                }
                 self.is_playing = false;
                 self.go_to(self.frames.frames[index].time);
             }
@@ -246,7 +249,7 @@ mod tests {
 
     fn playback() -> Playback {
         let header = r#"{"version":2,"width":20,"height":2}"#;
-        let lines = "[0, \"o\", \"a\"]\n[4, \"m\", \"One\"]\n[4, \"o\", \"b\"]\n[10, \"o\", \"c\"]\n[12, \"m\", \"Two\"]\n[17, \"o\", \"end\"]\n";
+        let lines = "[0, \"o\", \"a\"]\n[4, \"m\", \"One\"]\n[4, \"o\", \"b\"]\n[10, \"o\", \"c\"]\n[12, \"m\", \"Two\"]\n[17, \"o\", \"end\"]\n[20, \"o\", \"\"]\n";
         Playback::new(Frames::play(&Recording::parse(&format!("{header}\n{lines}")).unwrap()).unwrap())
     }
 
@@ -327,7 +330,7 @@ mod tests {
         press(&mut playback, "0/ab\r");
         assert_eq!(seconds(&playback), 4.0);
         press(&mut playback, "n");
-        assert_eq!(seconds(&playback), 4.0, "it appears once");
+        assert_eq!((playback.message(), seconds(&playback)), ("This is the only match", 4.0));
         press(&mut playback, "/zzz\r");
         assert_eq!((playback.message(), seconds(&playback)), ("Not found: zzz", 4.0));
         press(&mut playback, "/");

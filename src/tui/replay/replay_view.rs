@@ -19,6 +19,8 @@ use std::time::Duration;
 
 /// A name that has room for at most this many columns is not shown.
 const MIN_NAME: usize = 2;
+/// Columns of the keys that pause, seek and quit, and of the space before them.
+const IMPORTANT_KEYS: usize = 32;
 /// Minimum columns between the state and the keys.
 const GAP: usize = 2;
 
@@ -160,41 +162,78 @@ impl ReplayView {
             let hints = hint_rows([key_hint(0, "enter", &["find"]), key_hint(1, "esc", &["cancel"])]);
             return self.draw_bar_line(&[Span::styled(text, theme.text)], &hints, bar, buffer);
         }
-        let state = if playback.is_playing() { "playing" } else { "paused" };
+        let state = match (playback.is_playing(), playback.position() >= playback.frames.duration) {
+            (true, _) => "playing",
+            (false, true) => "ended",
+            (false, false) => "paused",
+        };
         let time = format!("{} / {}", format_time(playback.position()), format_time(playback.frames.duration));
-        let mut spans = vec![
-            Span::styled(format!(" {state} "), theme.accent),
-            Span::styled(time, theme.text),
-            Span::styled(format!(" · {}×", playback.speed()), theme.dim),
-        ];
-        if playback.frames.size.0 > screen.width || playback.frames.size.1 > screen.height {
-            let (columns, rows) = playback.frames.size;
-            spans.push(Span::styled(format!(" · part of {columns}x{rows}"), theme.warning));
-        }
+        let mut spans = vec![Span::styled(format!(" {state} "), theme.accent), Span::styled(time, theme.text)];
+        let hints = replay_hints(playback);
+        // The keys that pause and quit have room whatever else is shown.
+        let width_of_keys = hints.iter().rev().nth(1).map_or(0, |row| text_width(row));
+        let room = columns.saturating_sub(width_of(&spans) + GAP + width_of_keys + 1);
+        spans.extend(self.choose_facts(playback, screen, room));
         let place = match playback.chapter() {
+            // The place of a search is more important.
+            _ if playback.search().is_some() => String::new(),
             Some((number, name)) => format!("{number}/{} {}", playback.frames.chapters.len(), clean_line(name)),
             None => self.title.clone(),
         };
         let text = if playback.message().is_empty() { place } else { playback.message().to_owned() };
-        let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
-        // A long name leaves half of the rest to the keys.
-        let room = columns.saturating_sub(used + 3);
-        let text = fit_start(
-            &text,
-            if playback.message().is_empty() { room.saturating_sub(8).min(room / 2 + 8) } else { room },
-        )
-        .into_owned();
-        if text_width(&text) > MIN_NAME || !text.is_empty() && !playback.message().is_empty() {
-            let style = if playback.message().is_empty() { theme.dim } else { theme.warning };
+        let width_of_quit = hints.last().map_or(0, |row| text_width(row));
+        // A name leaves room for the most important keys, and half of the rest to the others.
+        let room = columns.saturating_sub(width_of(&spans) + 3);
+        let room_of_name = room.saturating_sub(IMPORTANT_KEYS).min(room / 2 + 8);
+        let room_of_message = columns.saturating_sub(width_of(&spans) + 3 + GAP + width_of_quit + 1);
+        let is_message = !playback.message().is_empty();
+        let text = fit_start(&text, if is_message { room_of_message } else { room_of_name }).into_owned();
+        if text_width(&text) > MIN_NAME || is_message && !text.is_empty() {
+            let style = if is_message { theme.warning } else { theme.dim };
             spans.push(Span::styled(format!(" · {text}"), style));
         }
-        self.draw_bar_line(&spans, &replay_hints(playback), bar, buffer);
+        self.draw_bar_line(&spans, &hints, bar, buffer);
+    }
+
+    /// Returns what fits into this many columns, the most important first: the place of a search, a speed that is not the usual one,
+    /// that only a part is shown, and the usual speed.
+    fn choose_facts(&self, playback: &Playback, screen: Rect, mut room: usize) -> Vec<Span<'static>> {
+        let theme = &self.theme;
+        let (columns, rows) = playback.frames.size;
+        let is_part = columns > screen.width || rows > screen.height;
+        let has_usual_speed = playback.speed() == 1.0;
+        // A message says that nothing was found.
+        let place = playback.search().map(|search| search.count_places(playback.frame_index()));
+        let place = place.filter(|(_, count)| *count > 0);
+        let text_of_place = |(number, count)| match number {
+            0 => format!("{count} found"),
+            _ => format!("match {number} of {count}"),
+        };
+        let text_of_size = match columns > screen.width || rows > screen.height + 1 {
+            true => format!("part of {columns}x{rows}"),
+            // The bar hides it.
+            false => "1 row hidden".to_owned(),
+        };
+        let facts = [
+            Some((if has_usual_speed { 3 } else { 1 }, format!("{}×", playback.speed()), theme.dim)),
+            is_part.then_some((2, text_of_size, theme.warning)),
+            place.map(|place| (0, text_of_place(place), theme.accent)),
+        ];
+        let mut facts: Vec<_> = facts.into_iter().flatten().enumerate().collect();
+        facts.sort_by_key(|(_, (priority, ..))| *priority);
+        facts.retain(|(_, (_, text, _))| {
+            let fits = text_width(text) + 3 <= room;
+            room -= if fits { text_width(text) + 3 } else { 0 };
+            fits
+        });
+        facts.sort_by_key(|(place, _)| *place);
+        facts.into_iter().map(|(_, (_, text, style))| Span::styled(format!(" · {text}"), style)).collect()
     }
 
     /// Draws the state at the left, and the longest row of keys that fits at the right.
     fn draw_bar_line(&self, spans: &[Span<'_>], hints: &[String], bar: Rect, buffer: &mut Buffer) {
         let columns = usize::from(bar.width);
-        let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
+        let used = width_of(spans);
         Line::from(spans.to_vec()).render(bar, buffer);
         let Some(row) = hints.iter().find(|row| used + GAP + text_width(row) < columns) else { return };
         let width = text_width(row) as u16;
@@ -203,19 +242,25 @@ impl ReplayView {
     }
 }
 
+fn width_of(spans: &[Span<'_>]) -> usize {
+    spans.iter().map(|span| text_width(&span.content)).sum()
+}
+
 /// Returns rows of hints, longest first.
 fn replay_hints(playback: &Playback) -> Vec<String> {
     let has_chapters = !playback.frames.chapters.is_empty();
+    let is_found = playback.search().is_some_and(|search| search.count_places(0).1 > 0);
     hint_rows([
-        key_hint(1, "space", &[if playback.is_playing() { "pause" } else { "play" }]),
-        key_hint(2, "←→", &["5 s"]),
-        key_hint(6, "0-9", &["tenths"]),
-        key_hint(5, ".", &["frame"]),
-        key_hint(4, "+-", &["speed"]),
-        has_chapters.then(|| key_hint(3, "][", &["chapter"])).flatten(),
-        match playback.search() {
-            Some(_) => key_hint(2, "n N", &["next"]),
-            None => key_hint(4, "/", &["search"]),
+        key_hint(if is_found { 2 } else { 1 }, "space", &[if playback.is_playing() { "pause" } else { "play" }]),
+        key_hint(3, "←→", &["5 s"]),
+        key_hint(8, "0-9", &["tenths"]),
+        key_hint(7, ".", &["frame"]),
+        key_hint(6, "+-", &["speed"]),
+        has_chapters.then(|| key_hint(5, "][", &["chapter"])).flatten(),
+        match is_found {
+            // The next match is what a search is for.
+            true => key_hint(1, "n N", &["match"]),
+            false => key_hint(4, "/", &["search"]),
         },
         key_hint(0, "q", &["quit"]),
     ])
