@@ -51,6 +51,7 @@ pub mod session;
 pub mod simulated_result;
 pub mod stored_result;
 pub mod summary;
+pub mod todo_list;
 pub mod token_budgets;
 pub mod tool;
 pub mod trial;

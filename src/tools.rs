@@ -58,6 +58,7 @@ pub mod sub_agent;
 mod summary_line;
 #[cfg(test)]
 mod tests;
+pub mod todo_write;
 pub mod tool_file;
 mod tool_settings;
 pub mod toolbox;
@@ -98,7 +99,7 @@ pub trait Tool: Send + Sync {
     }
     /// Returns the name, description and parameters for the model.
     fn tool_spec(&self) -> ToolSpec;
-    /// Returns whether the tool is offered to sub-agents: not if it starts one or ends the turn.
+    /// Returns whether the tool is offered to sub-agents: not if it starts one, ends the turn or needs the screen.
     fn is_for_sub_agents(&self) -> bool {
         true
     }

@@ -164,6 +164,9 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
         parts.push(format!("Later user message:\n{}", truncate_middle(text.trim(), max_bytes)));
     }
     parts.extend(list_open_items(state));
+    if state.session.todos().is_open() {
+        parts.push(format!("Todo list:\n{}", state.session.todos().to_text().trim_end()));
+    }
     if state.is_dry_run() {
         parts.push("This session is a dry run: nothing is changed live.".to_owned());
     }

@@ -8,6 +8,7 @@ mod sub_agents;
 pub use call_state::{CallState, LoggedPlan, LoggedTrial};
 
 use super::dry_run_summary::live_ask_reason;
+use super::todo_list::TodoList;
 use super::{
     BackgroundCommand, CallId, Conclusion, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant,
     TitleSource, ToolCall, Usage, message_tokens, summary,
@@ -39,6 +40,8 @@ pub struct Session {
     /// Index of the last summary's entry.
     summary_index: Option<usize>,
     model: Option<String>,
+    /// The todo list of the model, as last written.
+    todos: TodoList,
     /// How the model ended its work, until the user sends another message.
     conclusion: Option<Conclusion>,
     usage: Usage,
@@ -236,6 +239,12 @@ impl Session {
         {
             call.settled_at = Some(index);
             self.open_count -= usize::from(call.parent_call.is_none());
+            if matches!(outcome, Outcome::Done(_) | Outcome::Rehearsed(_))
+                && call.parent_call.is_none()
+                && let Some(todos) = call.written_todos()
+            {
+                self.todos = todos;
+            }
             let is_withheld = staged.as_ref().is_some_and(ResultOrigin::is_withheld);
             self.rehearsed_count += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
         }
@@ -295,6 +304,11 @@ impl Session {
             Conclusion::Parked { note, .. } => Some(note),
             Conclusion::Finished { .. } => None,
         }
+    }
+
+    /// Returns the todo list of the model; empty if it has none.
+    pub fn todos(&self) -> &TodoList {
+        &self.todos
     }
 
     /// Returns the token usage of the whole session.

@@ -64,6 +64,7 @@ impl Toolbox {
             Arc::new(super::bash_exec::BashExec::new(settings)),
             Arc::new(super::sub_agent::SubAgent),
             Arc::new(super::calculator::Calculator),
+            Arc::new(super::todo_write::TodoWrite),
         ]);
         if has_requests {
             tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));

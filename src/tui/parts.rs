@@ -38,4 +38,5 @@ pub mod status_bar;
 pub mod sub_agent_name;
 pub mod text_field;
 pub mod toast;
+pub mod todo_rows;
 pub mod transcript;

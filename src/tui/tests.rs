@@ -40,6 +40,7 @@ mod session_search;
 mod small_screens;
 mod sub_agent_screens;
 mod toasts;
+mod todo_screens;
 mod trial_screens;
 mod trust_screens;
 mod unplanned_calls;

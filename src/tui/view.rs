@@ -88,6 +88,7 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     if state.prompts.front().is_none() {
         bars::draw_horizontal_line(state, areas.separator, buffer);
     }
+    visible_lines::draw_todos(state, areas.todos, buffer);
     bars::draw_chips(state, cache, areas.chip, buffer);
     bars::draw_footer(state, cache, areas.footer, buffer);
     let mut drawn = draw_prompt_and_composer(state, areas, buffer);

@@ -166,6 +166,7 @@ mod terminal;
 mod terminal_disruptions;
 mod timeouts;
 mod titles;
+mod todo_lists;
 mod token_budgets;
 mod token_reports;
 mod tool_files;

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::chat::message_tokens;
+use crate::chat::todo_list::TODO_WRITE;
+use serde_json::json;
 
 /// Returns text of about this many tokens.
 pub(super) fn text_of_tokens(tokens: usize) -> String {
@@ -340,6 +342,24 @@ fn verbatim_part_lists_changed_files_and_open_questions() {
     assert!(pinned.contains("First user message:\nwrite it"), "{pinned}");
     assert!(pinned.contains("Files changed:\n- a"), "{pinned}");
     assert!(pinned.contains("Unanswered questions to the user:\n- Which?"), "{pinned}");
+}
+
+#[test]
+fn verbatim_part_lists_open_todos() {
+    let mut state = idle_state();
+    send_user_message(&mut state, "do it");
+    let todo = |content: &str, status: &str| json!({ "content": content, "activeForm": content, "status": status });
+    let arguments = json!({ "todos": [todo("Read", "completed"), todo("Write", "in_progress")] }).to_string();
+    receive_chunk(&mut state, Chunk::Call(ToolCall { id: "t".into(), name: TODO_WRITE.into(), arguments }));
+    receive_chunk(&mut state, Chunk::Done(FinishReason::Stop));
+    receive_plan(&mut state, "t", plan_intent(Access::Nothing));
+    finish_call(&mut state, "t");
+    receive_reply(&mut state, "Done.", &[]);
+    run_turn(&mut state, "filler", 600);
+    update(&mut state, Event::CompactionRequested);
+    let effects = receive_reply(&mut state, "Notes.", &[]);
+    let Some(Effect::AppendEntry(Entry::Compacted { pinned, .. })) = effects.first() else { panic!("{effects:?}") };
+    assert!(pinned.contains("Todo list:\n- [x] Read\n- [-] Write"), "{pinned}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! State of one call of a session.
 
+use crate::chat::todo_list::{TODO_WRITE, TodoList};
 use crate::chat::{Access, CallId, Preview, Questions, ToolCall, TrialCounts};
 use crate::text::hidden_chars::escape_hidden;
 use serde_json::Value;
@@ -59,6 +60,15 @@ impl CallState {
     /// Returns whether the call is a command, whose output was written for a terminal.
     pub fn is_command(&self) -> bool {
         matches!(self.plan.as_ref().map(|plan| &plan.preview), Some(Preview::Command(_)))
+    }
+
+    /// Returns the todo list that the call wrote, if it wrote one.
+    pub(super) fn written_todos(&self) -> Option<TodoList> {
+        if self.call.name != TODO_WRITE {
+            return None;
+        }
+        let arguments = self.edited_arguments.clone().or_else(|| serde_json::from_str(&self.call.arguments).ok())?;
+        TodoList::from_arguments(&arguments)
     }
 
     /// Returns the notice for the model that the user changed the arguments of this call.

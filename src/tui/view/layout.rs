@@ -10,6 +10,11 @@ const TOAST_SHARE: u16 = 5;
 /// Divisor while a popup is open: toasts use at most one sixth of the rows above their bottom edge.
 const POPUP_TOAST_SHARE: u16 = 6;
 
+/// Divisor of the screen's rows: the todos use at most one sixth of them.
+const TODO_SHARE: u16 = 6;
+/// Minimum rows of a screen that shows todos.
+const TODO_MIN_HEIGHT: u16 = 12;
+
 /// Areas of the screen. An area may be empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Areas {
@@ -19,6 +24,8 @@ pub struct Areas {
     pub header_line: Rect,
     /// Transcript, without the blank column on either side.
     pub transcript: Rect,
+    /// The open todos of the model, below a blank row if there is space for one.
+    pub todos: Rect,
     /// One row for a parked question, the search and similar.
     pub chip: Rect,
     /// Toasts, in rows of their own so that they cover nothing; empty if there are none. They are below a prompt if there
@@ -73,6 +80,8 @@ pub fn compute_areas(state: &State) -> Areas {
     let header_line = take_rows(u16::from(height >= 12), composer_min);
     let separator = take_rows(u16::from(height >= 16), composer_min);
     let chip = take_rows(u16::from(has_chip(state) && height >= 4), composer_min);
+    let todos = take_rows(todo_rows(state), composer_min);
+    let above_todos = take_rows(u16::from(todos > 0 && height >= 16), composer_min);
     let composer = match shows_composer {
         false => 0,
         // Next to a prompt the composer only shows the draft, in at most three rows, and leaves a row for the prompt.
@@ -121,7 +130,8 @@ pub fn compute_areas(state: &State) -> Areas {
     };
     let indent = |area: Rect| Rect { x: margin, width: width - margin, ..area };
     let (header, header_line, transcript) = (place_rows(header), place_rows(header_line), place_rows(transcript_rows));
-    let chip = place_rows(chip);
+    place_rows(above_todos);
+    let (todos, chip) = (place_rows(todos), place_rows(chip));
     let (above, separator, prompt) = (place_rows(toasts_above), place_rows(separator), place_rows(prompt));
     place_rows(blank_rows);
     let below = place_rows(toasts_below);
@@ -134,6 +144,7 @@ pub fn compute_areas(state: &State) -> Areas {
         header,
         header_line,
         transcript: Rect { width: width - 2 * margin, ..indent(transcript) },
+        todos: Rect { width: width - 2 * margin, ..indent(todos) },
         chip,
         toasts: Rect { x: margin, width: width - 2 * margin, ..toasts },
         separator,
@@ -196,6 +207,17 @@ pub fn toast_area(state: &State) -> Rect {
 /// Returns whether the welcome screen is drawn in place of the transcript.
 pub fn shows_welcome(state: &State) -> bool {
     state.agent.session.entries().is_empty() && state.agent.is_idle()
+}
+
+/// Returns the wanted rows for the todos: one next to a prompt or on a small screen.
+fn todo_rows(state: &State) -> u16 {
+    let todos = state.agent.session.todos();
+    let height = state.viewport.size.1;
+    if !todos.is_open() || height < TODO_MIN_HEIGHT {
+        return 0;
+    }
+    let max_rows = if state.prompts.front().is_some() { 1 } else { (height / TODO_SHARE).max(1) };
+    u16::try_from(todos.todos.len()).unwrap_or(u16::MAX).min(max_rows)
 }
 
 fn has_chip(state: &State) -> bool {

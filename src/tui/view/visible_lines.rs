@@ -1,6 +1,7 @@
 //! Draws the visible lines of the transcript and finds the links in them.
 
 use crate::text::width;
+use crate::tui::parts::todo_rows::{TodoRows, lay_out_todos};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::parts::transcript::{Layouts, VisibleLine};
 use crate::tui::state::State;
@@ -40,6 +41,19 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         }
     }
     place_links(state, area, &lines)
+}
+
+/// Draws the todos above the composer.
+pub fn draw_todos(state: &State, area: Rect, buffer: &mut Buffer) {
+    let (width, max_rows) = (usize::from(area.width), usize::from(area.height));
+    let todos = TodoRows { list: state.agent.session.todos(), is_running: state.agent.is_busy() };
+    let lines = lay_out_todos(todos, width, max_rows, &state.theme);
+    for (row, line) in area.rows().zip(&lines) {
+        buffer.set_line(row.x, row.y, line, row.width);
+        if let Some(order) = visual_order(state, line) {
+            order.reorder_row(row, buffer);
+        }
+    }
 }
 
 /// Returns whether a line has nothing but spaces in its own style, so that drawing them would change nothing.

@@ -71,6 +71,10 @@ fn every_schema_is_complete() {
     }
 }
 
+fn todo() -> Value {
+    json!({"content": "Run the tests", "activeForm": "Running the tests", "status": "pending"})
+}
+
 /// Arguments that a tool accepts. Those that need a page, a file of a workspace or a host fail later.
 fn valid_arguments(tool: &str) -> Value {
     match tool {
@@ -82,6 +86,7 @@ fn valid_arguments(tool: &str) -> Value {
         "bash_exec" => json!({"command": "true"}),
         "sub_agent" => json!({"name": "n", "task": "t"}),
         "calculator" => json!({"expression": "1 + 1"}),
+        "todo_write" => json!({"todos": [todo()]}),
         "web_fetch" | "browser_navigate" => json!({"url": "https://example.com/"}),
         "run_mcp_tool" => json!({"server_url": "https://example.com/", "tool_name": "t"}),
         "browser_act" => json!({"action": "click", "target": "e1"}),
@@ -198,6 +203,7 @@ fn stated_limits() -> Vec<(&'static str, &'static str, &'static str, Value, Beyo
         ("read_file", "", "at most 2000", Value::Null, BeyondLimit::Result),
         ("bash_exec", "timeout", "capped at 600", json!({"command": "true", "timeout": 601}), BeyondLimit::Capped),
         ("sub_agent", "name", "2 to 4", Value::Null, BeyondLimit::Result),
+        ("todo_write", "todos", "At most 50", json!({"todos": vec![todo(); 51]}), BeyondLimit::Refused),
         ("list_workspace_files", "limit", "1-100", json!({"limit": 101}), BeyondLimit::Refused),
         ("list_workspace_files", "limit", "1-100", json!({"limit": 0}), BeyondLimit::Refused),
         ("read_output", "wait", "capped at 60", json!({"id": 1, "wait": 61}), BeyondLimit::Capped),
