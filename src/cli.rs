@@ -22,7 +22,7 @@ mod usage_error;
 pub use commands::Command;
 pub(crate) use examples::EXAMPLES_HEADING;
 pub(crate) use options::resolve_folder;
-pub use options::{ChatOptions, ConnectionOptions, FolderOptions};
+pub use options::{ChatOptions, ConnectionOptions, FolderOptions, ReportOptions};
 pub use parser::{ParseError, Request, parse_arguments};
 pub use usage_error::UsageError;
 pub(crate) use usage_error::bail_usage;

@@ -7,7 +7,7 @@ use super::export::Export;
 use super::files::{Files, SessionPlace};
 use super::man::Man;
 use super::mcp::Mcp;
-use super::options::{ConnectionOptions, FolderOptions};
+use super::options::{ConnectionOptions, FolderOptions, ReportOptions};
 use super::sessions::Sessions;
 use super::tokens::Tokens;
 use super::tools::Tools;
@@ -132,17 +132,6 @@ pub enum RehearsalCommand {
         #[command(flatten)]
         place: FolderOptions,
     },
-}
-
-/// Output and folder of a report.
-#[derive(Debug, Clone, Default, Args)]
-pub struct ReportOptions {
-    /// Print JSON objects, one per line
-    #[arg(long)]
-    pub json: bool,
-    /// Folder.
-    #[command(flatten)]
-    pub place: FolderOptions,
 }
 
 /// `aye rehearsal apply`.

@@ -138,6 +138,17 @@ pub struct ConnectionOptions {
     pub profile: Option<String>,
 }
 
+/// Output and folder of a report.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReportOptions {
+    /// Print JSON objects, one per line
+    #[arg(long)]
+    pub json: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
 /// Folder of a command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FolderOptions {

@@ -1,6 +1,6 @@
 //! `aye tokens` and its options.
 
-use super::commands::ReportOptions;
+use super::options::ReportOptions;
 use clap::{Args, Subcommand};
 
 /// `aye tokens`.

@@ -1,7 +1,6 @@
 //! `aye tools` and its options.
 
-use super::commands::ReportOptions;
-use super::options::FolderOptions;
+use super::options::{FolderOptions, ReportOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

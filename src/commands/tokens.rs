@@ -6,7 +6,7 @@ mod schema_source;
 
 use super::output::print_lines;
 use super::tools::inventory::Inventory;
-use crate::cli::commands::ReportOptions;
+use crate::cli::ReportOptions;
 use crate::cli::resolve_folder;
 use crate::cli::tokens::TokensCommand;
 use anyhow::Result;

@@ -6,9 +6,8 @@ mod test_call;
 
 use super::output::print_lines;
 use crate::assemble::tool_files::reserved_names;
-use crate::cli::commands::ReportOptions;
 use crate::cli::tools::ToolsCommand;
-use crate::cli::{FolderOptions, UsageError, bail_usage};
+use crate::cli::{FolderOptions, ReportOptions, UsageError, bail_usage};
 use crate::config::setting_writer::write_setting;
 use crate::tools::tool_file::parse_tool;
 use anyhow::Result;

@@ -3,8 +3,7 @@
 use super::output::{confirm, print_lines};
 use super::rules::CheckedRules;
 use crate::chat::Digest;
-use crate::cli::commands::ReportOptions;
-use crate::cli::{FolderOptions, UsageError, bail_usage};
+use crate::cli::{FolderOptions, ReportOptions, UsageError, bail_usage};
 use crate::config::project_files::{ProjectFile, ProjectFiles, read_project_text};
 use crate::config::rules::{ProjectSource, today_date};
 use crate::config::trust::{self, TrustState, TrustedProject};
