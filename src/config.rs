@@ -15,6 +15,7 @@ pub mod built_in_profiles;
 mod command_words;
 pub mod connection;
 pub mod credentials;
+pub mod definition_files;
 pub mod key;
 pub mod key_store;
 pub mod mcp_files;
@@ -33,7 +34,6 @@ pub mod settings;
 pub mod settings_file;
 pub mod settings_parser;
 pub mod tool_credentials;
-pub mod tool_files;
 pub mod trust;
 
 use serde::{Deserialize, Serialize};

@@ -21,4 +21,5 @@ pub mod unique_keys;
 pub mod web_destination;
 pub mod width;
 pub mod word_edges;
+pub mod words;
 pub mod workspace_address;

@@ -9,8 +9,8 @@ use super::tool_list::{format_rows, list_tools};
 use super::web_search::{SearchChoice, WEB_SEARCH};
 use crate::browser::executable::{BrowserProgram, find_browser_program};
 use crate::chat::CommandSandbox;
+use crate::config::definition_files::{DefinitionFile, TOOL_FILES};
 use crate::config::rules::ProjectSource;
-use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
 use crate::config::{Config, Network, Web};
 use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
@@ -56,9 +56,9 @@ impl ToolFactory {
     }
 
     /// Checks tool files. Each name may be used once, and not by the tools of `taken`.
-    pub(crate) fn check_files(&self, files: Vec<ToolFile>, taken: &[String]) -> Vec<FoundTool> {
+    pub(crate) fn check_files(&self, files: Vec<DefinitionFile>, taken: &[String]) -> Vec<FoundTool> {
         let mut found: Vec<FoundTool> = Vec::new();
-        for ToolFile { name: file, text } in files {
+        for DefinitionFile { name: file, text } in files {
             let mut parsed = match text {
                 Ok(text) => parse_tool(&file, &text),
                 Err(reason) => ParsedTool {
@@ -119,11 +119,11 @@ impl ToolFactory {
         let search = self.find_search();
         let mut taken = reserved_names();
         taken.extend(search.as_ref().map(|search| search.parsed.function_name.clone()));
-        let mut files = self.check_files(read_user_tools(&places.tools()), &taken);
+        let mut files = self.check_files(TOOL_FILES.read_user(&places.tools()), &taken);
         let shown_folder = abbreviate_home(&places.tools(), source.home.as_deref());
         files.iter_mut().for_each(|tool| tool.show_in_folder(&shown_folder));
         taken.extend(files.iter().map(|tool| tool.parsed.function_name.clone()));
-        let (project_files, trusted): (Vec<_>, Vec<bool>) = read_project_tools(source).into_iter().unzip();
+        let (project_files, trusted): (Vec<_>, Vec<bool>) = TOOL_FILES.read_project(source).into_iter().unzip();
         let mut project_tools = self.check_files(project_files, &taken);
         for (tool, is_trusted) in project_tools.iter_mut().zip(trusted) {
             if !is_trusted && tool.state != ToolState::Invalid {
@@ -159,7 +159,7 @@ impl ToolFactory {
         let search = self.find_search();
         let taken =
             reserved_names().into_iter().chain(search.as_ref().map(|_| WEB_SEARCH.to_owned())).collect::<Vec<_>>();
-        let mut found = self.check_files(read_user_tools(&places.tools()), &taken);
+        let mut found = self.check_files(TOOL_FILES.read_user(&places.tools()), &taken);
         found.iter_mut().for_each(|tool| tool.show_in_folder("tools"));
         found.extend(search);
         let (tools, notices) = self.build_tools(&found);
@@ -227,7 +227,7 @@ pub(crate) fn open_source(
     max_instruction_bytes: usize,
 ) -> ProjectSource {
     let mut source = ProjectSource::new(places, folder, names, max_instruction_bytes, describe_tool);
-    for file in trusted_project_tools(&source) {
+    for file in TOOL_FILES.read_trusted(&source) {
         let name = file.text.map(|text| parse_tool(&file.name, &text).function_name).unwrap_or_default();
         if !name.is_empty() && !source.tools.contains(&name) {
             source.tools.push(name);
@@ -238,7 +238,7 @@ pub(crate) fn open_source(
 
 /// Returns the names that rules may have: those of the given tools, and those of the user's files.
 pub(crate) fn rule_names(places: &Places, tools: &Toolbox) -> Vec<String> {
-    let files = read_user_tools(&places.tools());
+    let files = TOOL_FILES.read_user(&places.tools());
     let parsed = files.into_iter().filter_map(|file| Some(parse_tool(&file.name, &file.text.ok()?).function_name));
     let mut names = tools.rule_names();
     names.push(WEB_SEARCH.to_owned());
@@ -255,7 +255,7 @@ impl SessionBuilder {
     /// Returns the tools of a session in this folder, and notices about trusted tool files that cannot be used.
     pub(super) fn session_tools(&self, source: &ProjectSource) -> (Toolbox, Vec<String>) {
         let tools = Toolbox::clone(&self.tools);
-        let files = trusted_project_tools(source);
+        let files = TOOL_FILES.read_trusted(source);
         if files.is_empty() {
             return (tools, Vec::new());
         }

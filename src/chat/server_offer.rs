@@ -1,5 +1,6 @@
 //! Resources and prompts that an MCP server offers to the user.
 
+use crate::text::words::split_words;
 use serde::{Deserialize, Serialize};
 
 /// What a server offers.
@@ -37,9 +38,8 @@ impl OfferedPrompt {
     /// # Errors
     /// What is missing, with the form of the command.
     pub fn parse_arguments(&self, text: &str) -> Result<Vec<(String, String)>, String> {
-        let words = shlex::split(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect());
         let mut given: Vec<(String, String)> = Vec::new();
-        for word in words {
+        for word in split_words(text) {
             let named = word.split_once('=').filter(|(name, _)| self.arguments.iter().any(|(known, _)| known == name));
             if let Some((name, value)) = named {
                 given.retain(|(known, _)| known != name);

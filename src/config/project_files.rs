@@ -6,7 +6,7 @@ use super::McpServer;
 use super::mcp_files::{ForeignServer, read_foreign_settings};
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, ProjectSource, rules_parser::ParsedRules};
-use super::tool_files;
+use super::definition_files::TOOL_FILES;
 use super::trust::{self, TrustState, TrustedProject};
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
@@ -105,7 +105,7 @@ impl ProjectFiles {
             Err(reason) => files.push(unusable_file(PROJECT_RULES_FILE, reason)),
         }
         files.extend(load_mcp_servers(source, &trusted));
-        let tool_names = tool_files::list_project_tools(&source.folder);
+        let tool_names = TOOL_FILES.list_in_project(&source.folder);
         files.extend(tool_names.iter().filter_map(|name| {
             let text = match read_project_text(&source.folder, name) {
                 Ok(text) => text?,
@@ -171,7 +171,7 @@ impl ProjectFiles {
             .into_iter()
             .filter(|_| source.max_instruction_bytes > 0)
             .chain([PROJECT_RULES_FILE, PROJECT_MCP_FILE])
-            .chain(accepted.iter().map(|(name, _)| name.as_str()).filter(|name| tool_files::is_project_tool(name)))
+            .chain(accepted.iter().map(|(name, _)| name.as_str()).filter(|name| TOOL_FILES.is_of_project(name)))
             .collect();
         let current: Vec<(&str, String)> =
             names.iter().filter_map(|name| Some((*name, read_project_text(&source.folder, name).ok()??))).collect();

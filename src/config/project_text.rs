@@ -11,7 +11,12 @@ pub const MAX_FILE_BYTES: u64 = 256 << 10;
 /// the project. Never blocks on a pipe.
 pub fn read_project_text(folder: &Path, name: &str) -> Result<Option<String>, String> {
     let Some(real) = resolve_in_project(folder, name)? else { return Ok(None) };
-    match settings_file::read_bounded_text(&real, MAX_FILE_BYTES)? {
+    read_text(&real)
+}
+
+/// Reads a text file by its real path, within the size limit. Returns `None` if it does not exist.
+pub(super) fn read_text(real: &Path) -> Result<Option<String>, String> {
+    match settings_file::read_bounded_text(real, MAX_FILE_BYTES)? {
         Some(text) if text.contains('\0') => Err("it is not a text file".to_owned()),
         text => Ok(text),
     }
@@ -19,6 +24,12 @@ pub fn read_project_text(folder: &Path, name: &str) -> Result<Option<String>, St
 
 /// Resolves a name in the project to its real path. Returns `None` if there is no such file.
 pub(super) fn resolve_in_project(folder: &Path, name: &str) -> Result<Option<PathBuf>, String> {
+    resolve_in_folder(folder, "the project", Path::new(name))
+}
+
+/// Resolves a path relative to a folder to its real path, which must be inside that folder. `label` names the folder in
+/// errors. Returns `None` if there is no such file.
+pub(super) fn resolve_in_folder(folder: &Path, label: &str, name: &Path) -> Result<Option<PathBuf>, String> {
     let path = folder.join(name);
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let real = match path.canonicalize() {
@@ -29,8 +40,8 @@ pub(super) fn resolve_in_project(folder: &Path, name: &str) -> Result<Option<Pat
     };
     let project = folder.canonicalize().map_err(|error| format!("the folder cannot be read ({error})"))?;
     match real.strip_prefix(&project) {
-        Err(_) => Err("it is a symlink to a path outside the project".to_owned()),
-        Ok(relative) if relative != Path::new(name) && sensitive_paths::is_sensitive(relative) => {
+        Err(_) => Err(format!("it is a symlink to a path outside {label}")),
+        Ok(relative) if relative != name && sensitive_paths::is_sensitive(relative) => {
             Err(format!("it is a symlink to {}, which may hold secrets or affect other programs", relative.display()))
         }
         Ok(_) => Ok(Some(real)),

@@ -13,7 +13,7 @@ pub mod rules_parser;
 
 pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 
-use super::tool_files::DescribeTool;
+use super::definition_files::DescribeTool;
 use super::{Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
 use crate::store::{Places, clock};

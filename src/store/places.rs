@@ -2,10 +2,14 @@
 
 use super::session_header::session_path;
 use super::{Error, private_files};
+use crate::chat::skill::MAIN_FILE;
 use crate::chat::{Digest, SessionId};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Maximum number of tool files, of custom commands and of skills whose links are followed.
+const MAX_LISTED: usize = 1_000;
 
 /// The folders of settings, data and the tour: in `AYE_HOME` if set, otherwise those the system assigns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +63,9 @@ impl Places {
         Ok(())
     }
 
-    fn config_files(&self) -> [PathBuf; 5] {
-        [self.settings(), self.rules(), self.trusted(), self.credentials(), self.tool_credentials()]
+    fn config_files(&self) -> [PathBuf; 6] {
+        let (keys, tool_keys) = (self.credentials(), self.tool_credentials());
+        [self.settings(), self.rules(), self.trusted(), keys, tool_keys, self.instructions()]
     }
 
     /// Returns the folders that belong to aye: settings and data.
@@ -68,11 +73,21 @@ impl Places {
         [&self.config, &self.data]
     }
 
-    /// Returns aye's own folders, and the files elsewhere that its settings files are links to: the project may be a
-    /// repository of settings files.
+    /// Returns aye's own folders, and what is elsewhere because a settings file, a tool file, a custom command, a skill or its main
+    /// file, or one of their folders is a link: the project may be a repository of settings files.
     pub fn own_paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self.own_folders().into_iter().map(resolve_links).collect();
-        for file in self.config_files() {
+        let mut files = Vec::from(self.config_files());
+        let skills = self.skills();
+        for folder in [self.tools(), self.commands(), skills.clone()] {
+            let entries = folder.read_dir().into_iter().flatten().flatten().take(MAX_LISTED).map(|entry| entry.path());
+            for entry in entries {
+                let main_file = (folder == skills).then(|| entry.join(MAIN_FILE));
+                files.extend(std::iter::once(entry).chain(main_file));
+            }
+            files.push(folder);
+        }
+        for file in files {
             let file = resolve_links(&file);
             if !paths.iter().any(|folder| file.starts_with(folder)) {
                 paths.push(file);
@@ -101,6 +116,11 @@ impl Places {
         self.config.join("trusted.toml")
     }
 
+    /// Returns the file of the user's own instructions for every project, which need not exist.
+    pub fn instructions(&self) -> PathBuf {
+        self.config.join("AGENTS.md")
+    }
+
     /// Returns the folder of the user's themes.
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
@@ -109,6 +129,16 @@ impl Places {
     /// Returns the folder of the user's tool files, which need not exist.
     pub fn tools(&self) -> PathBuf {
         self.config.join("tools")
+    }
+
+    /// Returns the folder of the user's custom commands, which need not exist.
+    pub fn commands(&self) -> PathBuf {
+        self.config.join("commands")
+    }
+
+    /// Returns the folder of the user's skills, which need not exist.
+    pub fn skills(&self) -> PathBuf {
+        self.config.join("skills")
     }
 
     /// Returns the file of saved keys of providers, which need not exist.
@@ -227,6 +257,34 @@ mod tests {
         for folder in [places.themes(), places.sessions(), places.drafts(), places.history()] {
             assert_eq!(folder.metadata().unwrap().mode() & 0o777, 0o700, "{}", folder.display());
         }
+    }
+
+    #[test]
+    fn what_links_in_the_settings_folder_lead_to_belongs_to_aye() {
+        use std::os::unix::fs::symlink;
+        let home = tempfile::tempdir().unwrap();
+        let (places, dotfiles) = (Places::within(home.path()), home.path().canonicalize().unwrap().join("dotfiles"));
+        places.prepare().unwrap();
+        assert_eq!(places.own_paths().len(), 2);
+        std::fs::create_dir_all(dotfiles.join("commands")).unwrap();
+        std::fs::create_dir(places.tools()).unwrap();
+        for name in ["AGENTS.md", "post.toml"] {
+            std::fs::write(dotfiles.join(name), "").unwrap();
+        }
+        std::fs::write(places.tools().join("own.toml"), "").unwrap();
+        symlink(dotfiles.join("AGENTS.md"), places.instructions()).unwrap();
+        symlink(dotfiles.join("commands"), places.commands()).unwrap();
+        symlink(dotfiles.join("post.toml"), places.tools().join("post.toml")).unwrap();
+        let expected = ["AGENTS.md", "post.toml", "commands"].map(|name| dotfiles.join(name));
+        assert_eq!(places.own_paths()[2..], expected);
+        std::fs::create_dir_all(places.skills().join("own")).unwrap();
+        std::fs::create_dir_all(dotfiles.join("forms")).unwrap();
+        std::fs::write(dotfiles.join("own.md"), "").unwrap();
+        symlink(dotfiles.join("forms"), places.skills().join("forms")).unwrap();
+        symlink(dotfiles.join("own.md"), places.skills().join("own/SKILL.md")).unwrap();
+        let mut skills = places.own_paths()[5..].to_vec();
+        skills.sort();
+        assert_eq!(skills, ["forms", "own.md"].map(|name| dotfiles.join(name)));
     }
 
     #[test]

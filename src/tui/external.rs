@@ -1,6 +1,7 @@
 //! Effects outside the program: clipboard, editor, opener, notifications.
 
 use crate::text::hidden_chars::mark_hidden;
+use crate::text::words::split_words;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
@@ -32,13 +33,7 @@ pub fn find_editor(configured: Option<&str>, variable: &dyn Fn(&str) -> Option<O
     let read_variable = |name| variable(name).and_then(|value| value.into_string().ok());
     let candidates = [configured.map(str::to_owned), read_variable("VISUAL"), read_variable("EDITOR")];
     let text = candidates.into_iter().flatten().find(|text| !text.trim().is_empty());
-    split_command(&text.unwrap_or_else(|| "vi".to_owned()))
-}
-
-/// Splits a command into words as a POSIX shell does, without expanding anything. One with an unclosed quote is split
-/// at blanks.
-fn split_command(text: &str) -> Vec<String> {
-    shlex::split(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect())
+    split_words(&text.unwrap_or_else(|| "vi".to_owned()))
 }
 
 /// Returns the command that opens a file at a line in this editor.
@@ -156,7 +151,7 @@ mod tests {
 
     #[test]
     fn removes_only_a_final_newline_that_the_editor_added() {
-        let edit = |editor: &str, text: &str| edit_text(&split_command(editor), text, Path::new(".")).unwrap();
+        let edit = |editor: &str, text: &str| edit_text(&split_words(editor), text, Path::new(".")).unwrap();
         assert_eq!(edit("true", "one\n"), "one\n");
         assert_eq!(edit("sh -c 'echo two >> $0'", "one "), "one two");
         assert_eq!(edit("sh -c 'echo two >> $0'", "one\n"), "one\ntwo\n");
@@ -165,7 +160,7 @@ mod tests {
 
     #[track_caller]
     fn assert_editor_command(editor: &str, expected: &str) {
-        let command = editor_command(&split_command(editor), Path::new("/p/my file.rs"), Some(7));
+        let command = editor_command(&split_words(editor), Path::new("/p/my file.rs"), Some(7));
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(words.join("|"), expected);
     }

@@ -3,8 +3,8 @@
 
 use crate::chat::SessionId;
 use crate::cli::line_completion::{Candidate, Completion, Values};
+use crate::config::definition_files::TOOL_FILES;
 use crate::config::settings_file::read_bounded_text;
-use crate::config::tool_files::read_user_tools;
 use crate::config::{self, Overrides, Settings};
 use crate::project::folder_facts::shorten_home;
 use crate::store::session_list::ListedName;
@@ -97,7 +97,7 @@ fn list_themes(places: &Places) -> Vec<Candidate> {
 }
 
 fn list_file_tools(places: &Places) -> Vec<Candidate> {
-    let files = read_user_tools(&places.tools()).into_iter();
+    let files = TOOL_FILES.read_user(&places.tools()).into_iter();
     let tools = files.filter_map(|file| {
         let parsed = parse_tool(&file.name, &file.text.ok()?);
         (!parsed.function_name.is_empty()).then(|| Candidate::new(parsed.function_name, file.name))

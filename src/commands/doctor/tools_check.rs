@@ -2,14 +2,14 @@
 
 use super::finding::Finding;
 use crate::chat::pluralize;
-use crate::config::tool_files::read_user_tools;
+use crate::config::definition_files::TOOL_FILES;
 use crate::store::Places;
 use crate::tools::tool_file::parse_tool;
 
 /// Checks the tool files of the user. Without any there is nothing to report.
 pub(super) fn check_tools(places: &Places) -> Vec<Finding> {
     let area = "tools";
-    let files = read_user_tools(&places.tools());
+    let files = TOOL_FILES.read_user(&places.tools());
     let (mut findings, mut usable) = (Vec::new(), 0);
     for file in &files {
         let errors: Vec<String> = match &file.text {
