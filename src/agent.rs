@@ -16,6 +16,7 @@ mod context_parts;
 mod context_window;
 mod effect;
 mod event;
+mod folder_notes;
 mod grants;
 mod interruption;
 mod mcp_tools;
@@ -143,6 +144,11 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::CallUsage { call, usage, .. } => {
             if let Some(pending) = ctx.state.pending_mut(&call) {
                 pending.usage = Some(usage);
+            }
+        }
+        Event::FolderInstructionsFound { call, found, .. } => {
+            if let Some(pending) = ctx.state.pending_mut(&call) {
+                pending.folder_instructions = found;
             }
         }
         Event::CallFinished { call, outcome, result_source, duration, .. } => {

@@ -7,6 +7,7 @@ pub mod credential_prompts;
 pub(crate) mod demo_environment;
 pub(crate) mod found_tool;
 pub(crate) mod mcp_setup;
+mod read_folders;
 pub(crate) mod rehearsal;
 pub mod request_credentials;
 mod required_scopes;

@@ -22,6 +22,7 @@ pub mod dry_run_summary;
 pub mod edit;
 pub mod entry;
 pub mod entry_counts;
+pub mod folder_instructions;
 pub mod front_matter;
 pub mod grant;
 pub mod id;

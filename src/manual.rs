@@ -52,6 +52,7 @@ pub const TOPICS: &[Topic] = &[
         &["permission", "approval", "approvals", "rules", "modes", "mode", "trust"],
         include_str!("../docs/permissions.md"),
     ),
+    topic("instructions", &["agents.md", "init"], include_str!("../docs/instructions.md")),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
     topic("undo", &["rewind", "checkpoints", "checkpoint", "restore"], include_str!("../docs/undo.md")),

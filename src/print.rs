@@ -160,6 +160,12 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
             }
         };
         let Some(event) = event else { break };
+        if let Event::FolderInstructionsFound { found, .. } = &event {
+            for notice in found.untrusted_notices().filter(|notice| last_notice.as_ref() != Some(notice)) {
+                writeln!(err, "aye: {}", clean_text(&notice))?;
+            }
+            last_notice = found.untrusted_notices().last().or(last_notice);
+        }
         if let Event::ToolsChanged { notices, .. } = &event {
             notices.iter().try_for_each(|notice| writeln!(err, "aye: {}", clean_text(notice)))?;
         }

@@ -3,6 +3,7 @@
 mod call_execution;
 mod call_planning;
 mod effect_context;
+mod folder_lookup;
 mod images;
 mod journal_events;
 mod model_reviewer;
@@ -20,6 +21,7 @@ mod turn_tasks;
 mod user_command;
 
 use crate::agent::{Effect, Event};
+use crate::chat::folder_instructions::FoundInstructions;
 use crate::chat::{CallId, Entry, Work};
 use crate::llm::Llm;
 use crate::project::Writer;
@@ -35,6 +37,7 @@ pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 pub use side_request::{SideAnswer, SideModel, request_any_answer};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -96,6 +99,7 @@ impl Runtime {
             workspace: None,
             prepared_images: Arc::default(),
             poll_rules: Arc::new(|| None),
+            folder_lookup: Arc::new(|_| FoundInstructions::default()),
             journal: Journal::default(),
             secrets: KnownSecrets::default(),
             events,
@@ -124,6 +128,11 @@ impl Runtime {
     /// Sets the simulator of a dry run. By default there is no model and no earlier result.
     pub fn set_simulator(&mut self, simulator: Simulator) {
         self.context.simulator = Arc::new(simulator);
+    }
+
+    /// Sets what finds the instructions of the folders of a file that a call has read.
+    pub fn set_folder_lookup(&mut self, lookup: impl Fn(&Path) -> FoundInstructions + Send + Sync + 'static) {
+        self.context.folder_lookup = Arc::new(lookup);
     }
 
     /// Sets the function that is called before each call is planned and returns an event with the rules if they changed.

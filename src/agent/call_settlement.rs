@@ -1,6 +1,7 @@
 //! Settles calls: records the outcome and counts failures.
 
 use super::call_output::CallOutput;
+use super::folder_notes;
 use super::state::CallStage;
 use super::trials;
 use super::update_context::UpdateContext;
@@ -34,6 +35,7 @@ pub(super) fn settle_call(
     trials::drop_trial(ctx, id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let usage = pending.usage.take();
+    let found = std::mem::take(&mut pending.folder_instructions);
     (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
     let call = pending.call.clone();
     match outcome {
@@ -43,6 +45,7 @@ pub(super) fn settle_call(
         // interruption is neither a success nor a failure.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
+    let outcome = folder_notes::append_notes(ctx.state, outcome, &found);
     let took_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged: origin, usage });
 }

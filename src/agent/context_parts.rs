@@ -4,6 +4,7 @@ use super::State;
 use crate::chat::attachments::{list_attachments, own_text};
 use crate::chat::instructions::append_instructions;
 use crate::chat::message_tokens::{MESSAGE_OVERHEAD, estimate_calls, estimate_tools};
+use crate::chat::skill::LOAD_SKILL;
 use crate::chat::token_budgets::Budgets;
 use crate::chat::{CallId, Entry, mcp_names, summary};
 use crate::text::tokens::estimate_text;
@@ -69,9 +70,15 @@ impl State {
     /// Adds the system prompt, the instructions, and the tools: those of MCP servers by server.
     fn add_fixed_parts(&self, parts: &mut PartList) {
         parts.add(ContextKind::System, "system prompt", MESSAGE_OVERHEAD + estimate_text(&self.config.system_prompt));
-        for file in self.config.instructions.iter() {
-            let block = append_instructions("", std::slice::from_ref(file));
-            parts.add(ContextKind::Instructions, &file.file, estimate_text(&block));
+        let whole = estimate_text(&append_instructions("", &self.config.instructions));
+        let mut of_files = 0;
+        for file in self.config.instructions.iter().filter(|file| !file.text.trim().is_empty()) {
+            parts.add(ContextKind::Instructions, &file.file, file.tokens);
+            of_files += file.tokens;
+        }
+        parts.add(ContextKind::Instructions, "introduction", whole.saturating_sub(of_files));
+        for tool in self.prompt_sections() {
+            parts.add(ContextKind::System, prompt_section_name(&tool.name), estimate_text(&tool.prompt_section));
         }
         let budgets = Budgets::built_in();
         for spec in self.offered_tools() {
@@ -140,6 +147,11 @@ impl State {
         let are_lines = !lines.is_empty() && lines.chars().all(|c| c.is_ascii_digit() || c == '-');
         Some(if are_lines { path } else { summary }.to_owned())
     }
+}
+
+/// Returns the name of the part of the system prompt that a tool needs.
+fn prompt_section_name(tool: &str) -> &str {
+    if tool == LOAD_SKILL { "list of skills" } else { tool }
 }
 
 /// Scales the tokens so that their sum is `total`. What rounding leaves is added to the largest part.

@@ -1,5 +1,6 @@
 //! Events that the agent handles.
 
+use crate::chat::folder_instructions::FoundInstructions;
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{
     Answer, CallId, Chunk, Decider, Decision, Grant, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review,
@@ -108,6 +109,8 @@ pub enum Event {
     OutputSaveDue { turn: TurnId, call: CallId },
     /// A running call asked a model, and its provider reported this token usage. The call ends after it.
     CallUsage { turn: TurnId, call: CallId, usage: Usage },
+    /// The folders of the file that a running call has read have instructions. The call ends after it.
+    FolderInstructionsFound { turn: TurnId, call: CallId, found: FoundInstructions },
     /// A call ended.
     CallFinished {
         turn: TurnId,
@@ -252,6 +255,7 @@ impl Event {
             | Self::CallProgressed { turn, .. }
             | Self::OutputSaveDue { turn, .. }
             | Self::CallUsage { turn, .. }
+            | Self::FolderInstructionsFound { turn, .. }
             | Self::CallFinished { turn, .. }
             | Self::UserCommandProgressed { turn, .. }
             | Self::TerminalNeeded { turn }

@@ -3,6 +3,7 @@
 use super::State;
 use super::update_context::UpdateContext;
 use crate::chat::deferred_tools::{FIND_TOOL, describe_sources, exceeds_limit, wrap_call};
+use crate::chat::instructions::append_instructions;
 use crate::chat::message_tokens::estimate_tools;
 use crate::chat::{Entry, Message, ToolSpec};
 
@@ -24,6 +25,19 @@ impl State {
             tool.description.push_str(&format!(" Available: {sources}."));
         }
         self.config.tools.iter().filter(|tool| !tool.is_custom).cloned().chain(search_tools).collect()
+    }
+
+    /// Returns the parts of the system prompt that tools need, by tool. A model without tools gets none.
+    pub(super) fn prompt_sections(&self) -> impl Iterator<Item = &ToolSpec> {
+        let has_tools = self.model.tool_limit.is_some();
+        self.config.tools.iter().filter(move |tool| has_tools && !tool.prompt_section.is_empty())
+    }
+
+    /// Returns the system prompt with the sections of tools, and the instructions of the user and the project.
+    pub(super) fn full_system_prompt(&self) -> String {
+        let sections = self.prompt_sections().map(|tool| tool.prompt_section.as_str());
+        let parts: Vec<&str> = std::iter::once(self.config.system_prompt.as_str()).chain(sections).collect();
+        append_instructions(&parts.join("\n\n"), &self.config.instructions)
     }
 
     /// Updates the token estimate after a change of the system prompt, the tools or their limit.

@@ -8,7 +8,8 @@ use super::reviewers::PendingReview;
 use super::running_background::RunningBackground;
 use super::streaming_reply::StreamingReply;
 use super::turn_state::TurnState;
-use crate::chat::instructions::{self, Instructions};
+use crate::chat::folder_instructions::FoundInstructions;
+use crate::chat::instructions::Instructions;
 use crate::chat::{
     Access, CallId, CommandAccess, Digest, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
     Work,
@@ -48,7 +49,7 @@ pub struct CurrentModel {
     pub name: String,
     /// Context window in tokens, if known.
     pub context_window: Option<u64>,
-    /// Estimated tokens of all tools above which those of files and servers are deferred. `None`: never.
+    /// Estimated tokens of all tools above which those of files and servers are deferred. `None`: no tools are sent.
     pub tool_limit: Option<u64>,
 }
 
@@ -146,6 +147,7 @@ pub struct PendingCall {
     pub(super) full_output: CallOutput,
     /// Token usage of a model that the call asked, once it was reported.
     pub(super) usage: Option<Usage>,
+    pub(super) folder_instructions: FoundInstructions,
 }
 
 /// Stage of a call.
@@ -212,6 +214,7 @@ impl PendingCall {
             latest_output: String::new(),
             full_output: CallOutput::default(),
             usage: None,
+            folder_instructions: FoundInstructions::default(),
         }
     }
 
@@ -269,11 +272,6 @@ impl State {
     /// Restores user messages that were queued when the program exited. Nothing is sent.
     pub fn restore_queue(&mut self, queue: Vec<String>) {
         self.queued_messages = queue;
-    }
-
-    /// Returns the system prompt with the project's instructions.
-    pub(super) fn full_system_prompt(&self) -> String {
-        instructions::append_instructions(&self.config.system_prompt, &self.config.instructions)
     }
 
     /// Returns the calls being carried out; empty in the other phases.

@@ -4,6 +4,7 @@ use super::connected_model::{ConnectedModel, request_context_window};
 use super::connector::Connector;
 use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::follow_servers;
+use super::read_folders::ReadFolders;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::server_forms::ServerForms;
@@ -70,6 +71,7 @@ pub(crate) struct SessionBuilder {
     pub(super) titles: bool,
     /// Maximum bytes of a project's instructions that are sent.
     pub(super) max_instruction_bytes: usize,
+    pub(super) read_folders: ReadFolders,
     /// Maximum bytes of the checkpoints of a project; 0 turns them off.
     pub(super) checkpoint_bytes: u64,
     /// Limits of the workspaces.
@@ -334,6 +336,7 @@ impl SessionBuilder {
         state.model.context_window = model.connection_info.context_window;
         state.config.requests_titles = self.titles && !model.connection_info.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&source)));
+        runtime.set_folder_lookup(self.read_folders.folder_lookup(source.clone()));
         let watcher = RuleWatcher::new(source);
         // The script of the tour describes prompts, so no rule of the user answers them.
         let asks_always = model.connection_info.is_tour;

@@ -5,6 +5,7 @@ use super::connector::Connector;
 use super::credential_prompts::CredentialPrompts;
 use super::demo_environment::{self, listed_paths, write_script_files};
 use super::mcp_setup::{connection_context, set_up_servers, user_servers};
+use super::read_folders::ReadFolders;
 use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
 use super::server_forms::ServerForms;
@@ -203,6 +204,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
         model_flag: options.connection.model.clone(),
         titles: connector.settings.config.model.titles && !options.print,
         max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
+        read_folders: ReadFolders::default(),
         checkpoint_bytes: connector.settings.config.undo.max_mb << 20,
         workspace_limits: sandbox_setup::workspace_limits(&connector.settings.config),
         is_interactive: !options.print,

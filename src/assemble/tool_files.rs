@@ -249,7 +249,8 @@ pub(crate) fn rule_names(places: &Places, tools: &Toolbox) -> Vec<String> {
 impl SessionBuilder {
     /// Returns the source of the project's own files (instructions, rules and tools).
     pub(crate) fn project_source(&self, folder: &Path) -> ProjectSource {
-        open_source(&self.places, folder, self.tools.rule_names(), self.max_instruction_bytes)
+        let source = open_source(&self.places, folder, self.tools.rule_names(), self.max_instruction_bytes);
+        ProjectSource { folder_files: self.read_folders.file_names(folder), ..source }
     }
 
     /// Returns the tools of a session in this folder, and notices about trusted tool files that cannot be used.

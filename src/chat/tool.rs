@@ -19,6 +19,9 @@ pub struct ToolSpec {
     pub is_custom: bool,
     /// Names of the parameters whose values may hold references to files, and what a reference there stands for.
     pub file_references: Vec<(String, ReferenceUse)>,
+    /// Text that the system prompt has while the tool is offered, such as a list of what it can load; usually empty. It may be
+    /// longer than providers allow for a description.
+    pub prompt_section: String,
 }
 
 /// What a reference to a file in an argument stands for.

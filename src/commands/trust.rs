@@ -2,9 +2,8 @@
 
 use super::output::{confirm, print_lines};
 use super::rules::CheckedRules;
-use crate::chat::Digest;
 use crate::cli::{FolderOptions, ReportOptions, UsageError, bail_usage};
-use crate::config::project_files::{ProjectFile, ProjectFiles, read_project_text};
+use crate::config::project_files::{ProjectFile, ProjectFiles};
 use crate::config::rules::{ProjectSource, today_date};
 use crate::config::trust::{self, TrustState, TrustedProject};
 use crate::print::json_line;
@@ -100,11 +99,9 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
         if file.trust_state == TrustState::Trusted {
             continue;
         }
-        let text = read_project_text(&source.folder, &file.name).ok().flatten().unwrap_or_default();
-        if Digest::of_bytes(text.as_bytes()) != file.sha256 {
-            bail_usage!("Cannot trust this project: {} changed while it was read. Run `aye trust` again.", file.name);
-        }
-        lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
+        lines.extend(
+            file.text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))),
+        );
         lines.push(String::new());
     }
     let lines: Vec<String> = lines.iter().map(|line| clean_text(line).into_owned()).collect();

@@ -29,14 +29,18 @@ pub struct ProjectSource {
     pub rules_file: PathBuf,
     /// File that records which project files the user trusts.
     pub trust_file: PathBuf,
+    /// The user's own instructions for every project. The file need not exist.
+    pub user_instructions: PathBuf,
     /// Project directory with symlinks resolved.
     pub folder: PathBuf,
     /// Names of the available tools. A rule for any other tool is invalid.
     pub tools: Vec<String>,
     /// The user's home directory, displayed as `~`.
     pub home: Option<PathBuf>,
-    /// Maximum bytes of instructions that are sent. 0: the instruction files are not read.
+    /// Maximum bytes of instructions that are sent. 0: no instruction file is read.
     pub max_instruction_bytes: usize,
+    /// Instruction files of folders below the project that were found when a file there was read.
+    pub folder_files: Vec<String>,
     /// Describes a tool file of the project.
     pub describe_tool: DescribeTool,
 }
@@ -94,6 +98,22 @@ pub fn expiry_date() -> String {
 }
 
 impl ProjectSource {
+    /// Returns a source for tests: the project in the folder `app`, and the files of the user beside it.
+    #[cfg(test)]
+    pub(super) fn within(root: &Path) -> Self {
+        Self {
+            rules_file: root.join("rules.toml"),
+            trust_file: root.join("trusted.toml"),
+            user_instructions: root.join("config/AGENTS.md"),
+            folder: root.join("app"),
+            tools: Vec::new(),
+            home: None,
+            max_instruction_bytes: 1_000,
+            folder_files: Vec::new(),
+            describe_tool: |_, _| Ok(Vec::new()),
+        }
+    }
+
     /// Returns the files with the rules for work in this folder.
     pub fn new(
         places: &Places,
@@ -105,10 +125,12 @@ impl ProjectSource {
         Self {
             rules_file: places.rules(),
             trust_file: places.trusted(),
+            user_instructions: places.instructions(),
             folder: folder.to_owned(),
             tools,
             home: std::env::var_os("HOME").map(PathBuf::from),
             max_instruction_bytes,
+            folder_files: Vec::new(),
             describe_tool,
         }
     }

@@ -72,9 +72,9 @@ section! {
 }
 
 section! {
-    /// `[project]`: limits for the instructions of a trusted project.
+    /// `[project]`: limits for the instructions of the user and of a trusted project.
     pub struct Project {
-        /// Maximum KiB of `AGENTS.md` and `.aye/instructions.md` together. 0: neither is read.
+        /// Maximum KiB of all instruction files together. 0: none is read.
         instructions_kib: usize = 32 => Integer(0..=1024, "KiB"),
     }
 }

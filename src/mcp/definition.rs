@@ -83,7 +83,7 @@ impl Definition {
             description: clean_description(description, MAX_DESCRIPTION_CHARS),
             parameters,
             is_custom: true,
-            file_references: Vec::new(),
+            ..ToolSpec::default()
         };
         spec.with_file_references(&references)
     }

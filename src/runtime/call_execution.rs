@@ -1,6 +1,7 @@
 //! Running and rehearsing calls. A panic of a tool fails only its call.
 
 use super::call_planning::{panic_error, truncate_error};
+use super::folder_lookup::send_folder_instructions;
 use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
 use crate::chat::{Access, BackgroundEnd, Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
@@ -92,6 +93,7 @@ impl RunningCall {
             }
             snapshot.finish().await;
             let text = mask_secrets(&self.context, &plan, result)?;
+            send_folder_instructions(&self.context, self.turn, &self.call, &plan).await;
             Ok((Outcome::Done(with_failure(&recorder, text)), None))
         };
         let tool = self.context.tools.find_tool(&self.call.name).ok();
@@ -124,6 +126,7 @@ impl RunningCall {
                     (text, ResultOrigin::Simulated(Box::new(simulated)))
                 }
             };
+            send_folder_instructions(context, self.turn, call, &plan).await;
             Ok((Outcome::Rehearsed(text), Some(origin)))
         };
         self.finish(time_limit(None, &plan.work), work).await;

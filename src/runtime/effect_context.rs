@@ -4,6 +4,7 @@ use super::images::PreparedImages;
 use super::side_request::SideModel;
 use super::trial_states::Trials;
 use crate::agent::Event;
+use crate::chat::folder_instructions::FoundInstructions;
 use crate::chat::{Digest, SimulationLedger, ToolCall};
 use crate::llm::Llm;
 use crate::project::Writer;
@@ -18,6 +19,7 @@ use crate::tools::Toolbox;
 use crate::tools::background_commands::BackgroundCommands;
 use crate::workspace::Workspace;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 
@@ -51,6 +53,8 @@ pub struct EffectContext {
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
+    /// Finds the instructions of the folders between the project and a file of it, by the file's path in the project.
+    pub(super) folder_lookup: Arc<dyn Fn(&Path) -> FoundInstructions + Send + Sync>,
     /// The journal. The default one writes nothing.
     pub journal: Journal,
     /// Secrets that no result of a request may contain.

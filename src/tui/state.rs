@@ -212,7 +212,7 @@ impl State {
     pub fn show_notice(&mut self, text: &str, kind: Kind) {
         self.notices.toasts.push(kind, text, self.timing.now);
         match kind {
-            Kind::Info | Kind::Hint | Kind::Setting => {}
+            Kind::Info | Kind::Hint | Kind::Draft | Kind::Setting => {}
             Kind::Warning | Kind::Error => self.notices.record_warning(text, &self.session.id),
         }
     }

@@ -13,6 +13,7 @@ mod dry_run_screens;
 mod fast_typing;
 mod frame_cost;
 mod hostile_text;
+mod instruction_screens;
 mod key_cap_screens;
 mod key_rejections;
 mod large_prompts;

@@ -13,6 +13,7 @@ mod file_list;
 mod grant_list;
 mod help_lists;
 mod host_replies;
+mod instructions_draft;
 mod key_dispatch;
 mod key_explanations;
 mod link_hints;

@@ -70,6 +70,7 @@ mod hostile_texts;
 mod https_tools;
 mod idle_costs;
 mod images;
+mod instruction_files;
 mod interrupted_replies;
 mod journal;
 mod key_caps;

@@ -154,9 +154,12 @@ pub(in crate::commands) fn untrusted_notices(source: &ProjectSource) -> Vec<Stri
         | ProjectFileKind::Instructions(_)
         | ProjectFileKind::McpServers { .. }
         | ProjectFileKind::Rules { .. }
-        | ProjectFileKind::Tool { .. } => None,
+        | ProjectFileKind::Tool { .. }
+        | ProjectFileKind::Command { .. }
+        | ProjectFileKind::Skill { .. } => None,
     };
     notices.extend(project_files.files.iter().filter_map(unusable_notice));
+    notices.extend(project_files.problems);
     notices
 }
 

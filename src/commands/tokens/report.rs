@@ -4,7 +4,7 @@ use crate::agent::{build_system_prompt, system_prompt_texts};
 use crate::assemble::found_tool::ToolState;
 use crate::assemble::tool_files::open_source;
 use crate::chat::deferred_tools::exceeds_limit;
-use crate::chat::instructions::append_instructions;
+use crate::chat::instructions::{InstructionScope, append_instructions};
 use crate::chat::message_tokens::estimate_tools;
 use crate::chat::token_budgets::{Budgets, TokenCounts, prompt_row, tool_row};
 use crate::chat::{ToolSpec, extend_object, mcp_names, pluralize};
@@ -120,7 +120,11 @@ impl Report {
         for file in ProjectFiles::trusted_instructions(&source) {
             let text = append_instructions("", std::slice::from_ref(&file));
             let tokens = PartTokens::new(None, estimate_text(&text));
-            let row = json!({ "part": "instructions", "bytes": file.bytes, "omitted_bytes": file.omitted_bytes() });
+            let scope = match file.scope {
+                InstructionScope::User => "user",
+                InstructionScope::Project => "project",
+            };
+            let row = json!({ "part": "instructions", "scope": scope, "bytes": file.bytes, "omitted_bytes": file.omitted_bytes() });
             self.push(INSTRUCTIONS, &file.file, tokens, "", row);
             if let Some(part) = self.parts.last_mut().filter(|_| file.omitted_bytes() > 0) {
                 part.note = format!("its first {} of {} bytes", file.text.len(), file.bytes);

@@ -10,18 +10,10 @@ use std::path::Path;
 const TODAY: &str = "2026-11-22";
 
 fn build_source(base: &Path) -> ProjectSource {
-    let path_of = |name: &str| base.canonicalize().unwrap().join(name);
-    fs::create_dir_all(path_of("app")).unwrap();
+    let base = base.canonicalize().unwrap();
+    fs::create_dir_all(base.join("app")).unwrap();
     let tools = vec!["read_file".to_owned()];
-    ProjectSource {
-        rules_file: path_of("rules.toml"),
-        trust_file: path_of("trusted.toml"),
-        folder: path_of("app"),
-        tools,
-        home: None,
-        max_instruction_bytes: 0,
-        describe_tool: |_, _| Ok(Vec::new()),
-    }
+    ProjectSource { tools, max_instruction_bytes: 0, ..ProjectSource::within(&base) }
 }
 
 #[test]

@@ -21,15 +21,10 @@ impl TestProject {
     }
 
     fn source(&self) -> ProjectSource {
-        let path_of = |name: &str| self.0.path().join(name);
         ProjectSource {
-            rules_file: path_of("rules.toml"),
-            trust_file: path_of("trusted.toml"),
-            folder: path_of("app"),
             tools: ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec(),
-            home: None,
             max_instruction_bytes: 0,
-            describe_tool: |_, _| Ok(Vec::new()),
+            ..ProjectSource::within(self.0.path())
         }
     }
 
@@ -151,11 +146,8 @@ fn a_rule_applies_until_it_expires_and_only_in_its_project() {
         ("2026-11-21", "/elsewhere", 0, 0),
     ] {
         let loaded = project.load_user_rules(&text(expires, rule_project));
-        assert_eq!(
-            (loaded.rules.list.len(), loaded.expired.len()),
-            (active_count, expired_count),
-            "{expires} {rule_project}"
-        );
+        let counts = (loaded.rules.list.len(), loaded.expired.len());
+        assert_eq!(counts, (active_count, expired_count), "{expires} {rule_project}");
     }
 }
 
@@ -237,10 +229,9 @@ fn r14_untrusted_project_rules_allow_nothing() {
     trust::revoke_trust(&source.trust_file, &source.folder, Some(PROJECT_RULES_FILE)).unwrap();
     assert!(source.load(TODAY).rules.list.is_empty());
     // A project's rules cannot name another project, and an invalid trust file trusts nothing.
-    let other_project_rule = format!("{allow}project = \"/\"\n");
-    trust::trust_files(&source.trust_file, &source.folder, &[(PROJECT_RULES_FILE, &other_project_rule)], TODAY)
-        .unwrap();
-    assert!(project.load_project_rules(&other_project_rule).notices()[0].contains("remove the key project"));
+    let other_rule = format!("{allow}project = \"/\"\n");
+    trust::trust_files(&source.trust_file, &source.folder, &[(PROJECT_RULES_FILE, &other_rule)], TODAY).unwrap();
+    assert!(project.load_project_rules(&other_rule).notices()[0].contains("remove the key project"));
     fs::write(&source.trust_file, "[[project").unwrap();
     assert!(project.load_project_rules(allow).rules.list.is_empty());
 }

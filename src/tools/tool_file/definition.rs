@@ -148,7 +148,7 @@ impl ToolHead {
             description: self.description.clone(),
             parameters: arguments_schema(&self.parameters),
             is_custom: true,
-            file_references: Vec::new(),
+            ..ToolSpec::default()
         }
         .with_file_references(&reference_uses(&self.parameters))
     }

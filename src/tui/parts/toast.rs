@@ -34,6 +34,8 @@ pub enum Kind {
     Info,
     /// What a second press of the same key does. Without rows for toasts, a prompt shows it.
     Hint,
+    /// Why the draft was not sent. Disappears once a message is sent.
+    Draft,
     /// A setting was saved. Stays if the session changes, because it applies to every session.
     Setting,
     Warning,
@@ -88,6 +90,12 @@ impl Toasts {
     /// Removes the hints that do not hold.
     pub fn retain_hints(&mut self, now: Duration, holds: impl Fn(&str) -> bool) {
         self.list.retain(|toast| toast.kind != Kind::Hint || holds(&toast.text));
+        self.update_visibility(now);
+    }
+
+    /// Removes what was said about the draft.
+    pub fn remove_draft_toasts(&mut self, now: Duration) {
+        self.list.retain(|toast| toast.kind != Kind::Draft);
         self.update_visibility(now);
     }
 
@@ -163,7 +171,7 @@ impl Toasts {
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(count) {
             let style = match toast.kind {
-                Kind::Info | Kind::Hint | Kind::Setting => theme.accent,
+                Kind::Info | Kind::Hint | Kind::Draft | Kind::Setting => theme.accent,
                 Kind::Warning => theme.warning,
                 Kind::Error => theme.danger,
             };

@@ -4,10 +4,12 @@
 mod trust_layout;
 
 use crate::chat::{Instructions, pluralize};
+use crate::config::folder_instructions::is_folder_file;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
 use crate::text::byte_size::format_bytes;
 use crate::text::reveal::{RevealedPart, reveal_text};
+use crate::text::truncation::join_items;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -24,6 +26,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Maximum number of imported files that are named.
+const MAX_LISTED_IMPORTS: usize = 8;
 
 /// Prompt that asks whether the project's files are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +157,8 @@ pub fn describe_file(file: &ProjectFile) -> String {
             format!("{} ({})", file.name, pluralize(descriptions.len(), "MCP server"))
         }
         ProjectFileKind::Tool { .. } => format!("{} (a tool)", file.name),
+        ProjectFileKind::Command { .. } => format!("{} (a command)", file.name),
+        ProjectFileKind::Skill { .. } => format!("{} (a skill)", file.name),
         ProjectFileKind::Unusable(_) => format!("{} (not used)", file.name),
     }
 }
@@ -169,6 +176,8 @@ fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
         ProjectFileKind::Rules { .. }
         | ProjectFileKind::McpServers { .. }
         | ProjectFileKind::Tool { .. }
+        | ProjectFileKind::Command { .. }
+        | ProjectFileKind::Skill { .. }
         | ProjectFileKind::Unusable(_) => format_bytes(file.bytes as u64),
     }
 }
@@ -184,18 +193,31 @@ fn describe_instruction_size(instructions: &Instructions, context_window: Option
     format!("{bytes}, {approximation} {} tokens{share}", status_bar::format_tokens(tokens))
 }
 
+fn warn_of_invisible(file: &ProjectFile) -> Option<String> {
+    (count_invisible(&file.text) > 0).then(|| "warning: contains invisible characters, shown as marks".to_owned())
+}
+
 /// Describes the effects of a file, one per line. Warnings begin with `warning`.
 pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     let mut lines = Vec::new();
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => {
-            lines.push("sent to the model with every request, as project instructions".to_owned());
+            lines.push(match file.name.strip_suffix("/AGENTS.md") {
+                Some(folder) if is_folder_file(&file.name) => {
+                    format!("sent to the model when it reads a file in {folder}, as project instructions")
+                }
+                Some(_) | None => "sent to the model with every request, as project instructions".to_owned(),
+            });
             if instructions.omitted_bytes() > 0 {
                 let sent = format_bytes(instructions.text.len() as u64);
                 let omitted = format_bytes(instructions.omitted_bytes() as u64);
                 lines.push(format!("only the first {sent} are sent; {omitted} are omitted"));
             }
-            match count_invisible(&instructions.text) {
+            if !file.imports.is_empty() {
+                lines.push(format!("includes the text of {}", join_items(&file.imports, MAX_LISTED_IMPORTS)));
+            }
+            lines.extend(file.import_problems.iter().map(|problem| format!("warning: not imported, {problem}")));
+            match count_invisible(without_byte_order_mark(&file.text)) {
                 0 => {}
                 1 => lines.push("warning: contains 1 invisible character, shown as a mark".to_owned()),
                 count => lines.push(format!("warning: contains {count} invisible characters, shown as marks")),
@@ -218,15 +240,35 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
                 lines.push(format!("warning: starts {programs} with your rights and without a sandbox"));
             }
         }
-        ProjectFileKind::Tool { effects, text } => {
+        ProjectFileKind::Tool { effects } => {
             lines.extend(effects.iter().cloned());
-            if count_invisible(text) > 0 {
-                lines.push("warning: contains invisible characters, shown as marks".to_owned());
-            }
+            lines.extend(warn_of_invisible(file));
+        }
+        ProjectFileKind::Command { description } => {
+            lines.push(description.clone());
+            lines.push("its text is sent as your message when you type the command".to_owned());
+            lines.extend(warn_of_invisible(file));
+        }
+        ProjectFileKind::Skill { description, tokens: (listed, loaded) } => {
+            lines.push(description.clone());
+            lines.push(format!(
+                "the model may load its text, about {} tokens; its description adds {} to every request",
+                status_bar::format_tokens(*loaded),
+                status_bar::format_tokens(*listed)
+            ));
+            lines.push(
+                "the model may also read the other files in this folder; their changes are not checked".to_owned(),
+            );
+            lines.extend(warn_of_invisible(file));
         }
         ProjectFileKind::Unusable(reason) => lines.push(format!("not used: {reason}")),
     }
     lines
+}
+
+/// Returns the text that is sent, without a byte order mark.
+fn without_byte_order_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Counts the invisible characters of a text. Marks of long blank stretches, such as `<8 empty lines>`, do not count.

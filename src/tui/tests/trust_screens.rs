@@ -54,6 +54,23 @@ fn receive_trust(screen: &mut Screen, text: &str) {
 }
 
 #[test]
+fn imports_that_fail_are_reported_once_their_file_is_trusted() {
+    let mut screen = Screen::new();
+    let mut files = sample_files("@x.md", TrustState::Unknown);
+    let problem = |line: usize| format!("line {line} of AGENTS.md: @x.md: there is no such file");
+    files.files[0].import_problems = (1..4).map(problem).collect();
+    receive_project_files(&mut screen, files, InspectionReason::SessionStarted);
+    assert_eq!(screen.state.current_warnings().count(), 0);
+    receive_trust(&mut screen, "@x.md");
+    assert!(unwrapped_text(&mut screen).contains("Trusted: AGENTS.md"), "{}", screen.screen_text());
+    let warnings: Vec<&str> = screen.state.current_warnings().collect();
+    assert_eq!(
+        (warnings.len(), warnings[0]),
+        (3, "Cannot import a file in line 1 of AGENTS.md: @x.md: there is no such file. The line is sent as it is.")
+    );
+}
+
+#[test]
 fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let mut screen = Screen::new();
     let effects = update::apply_start_options(&mut screen.state, String::new(), None, None);

@@ -22,6 +22,13 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
         // It is not recorded, or its line is covered.
         state.show_warning(&unaccepted.describe());
     }
+    if let agent::Event::FolderInstructionsFound { found, .. } = &event {
+        for notice in found.untrusted_notices() {
+            if !state.current_warnings().any(|warning| warning == notice) {
+                state.show_warning(&notice);
+            }
+        }
+    }
     if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event
         && state.agent.current_turn() == Some(*turn)
     {

@@ -1,8 +1,8 @@
 //! Slash commands, which are also the entries of the command palette: their names, labels and what they do.
 
 use super::{
-    actions, agent_events, audit_list, background_list, file_list, grant_list, help_lists, mode_list, model_list,
-    popup_stack, rehearsal_list, rewind_list, server_list, session_exit,
+    actions, agent_events, audit_list, background_list, file_list, grant_list, help_lists, instructions_draft,
+    mode_list, model_list, popup_stack, rehearsal_list, rewind_list, server_list, session_exit,
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
@@ -61,6 +61,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["mcp"], "List MCP servers and accept their changed tools", |state, _| {
         server_list::open_server_list(state);
     }),
+    command(&["init"], "Draft a message that asks to write or improve AGENTS.md", instructions_draft::insert_draft),
     command(&["trust"], "Review the project files aye would use", |state, _| {
         state.send_request(HostRequest::InspectProject(InspectionReason::UserRequest));
     }),

@@ -4,8 +4,9 @@ use super::{agent_events, message_attachments, user_messages};
 use crate::agent::Event;
 use crate::chat::Instructions;
 use crate::chat::user_command::escape_message;
-use crate::config::project_files::{ProjectFileKind, ProjectFiles};
+use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
+use crate::config::trust::TrustState;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::prompts::trust_prompt::describe_file;
 use crate::tui::state::State;
@@ -23,6 +24,9 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
     // Files of another folder are ignored: the session has moved since, and its new folder is checked separately.
     if project_files.folder != state.settings.folder {
         return;
+    }
+    if reason != InspectionReason::FilesChanged {
+        project_files.problems.iter().for_each(|problem| state.show_warning(problem));
     }
     state.session.trust.unused_files = project_files.untrusted().map(describe_file).collect();
     let has_untrusted = project_files.untrusted().next().is_some();
@@ -43,7 +47,7 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
     }
     let notice = match reason {
         InspectionReason::UserRequest if project_files.files.is_empty() => {
-            "This project has no files that change how aye works: no AGENTS.md, no .aye/rules.toml"
+            "This project has no files that change how aye works: no AGENTS.md, nothing in .aye. /init drafts an AGENTS.md"
         }
         InspectionReason::FilesChanged => "Nothing was trusted: the files have changed since you approved them",
         InspectionReason::SessionStarted | InspectionReason::UserRequest => "",
@@ -77,6 +81,12 @@ pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Ve
         // If all files were trusted already, the prompt asked whether to withdraw the trust.
         let was_trusted = project_files.untrusted().next().is_none();
         let change = if was_trusted { "No longer trusted" } else { "Trusted" };
+        // Those of files that were trusted before have been shown when the session started.
+        let is_new = |file: &&ProjectFile| !was_trusted && file.trust_state != TrustState::Trusted;
+        for warning in project_files.files.iter().filter(is_new).flat_map(ProjectFile::import_warnings) {
+            state.show_warning(&warning);
+        }
+        // Shown last, so that no number of warnings hides it.
         state.show_info(&format!("{change}: {}", descriptions.join(", ")));
         state.session.trust.unused_files = if was_trusted { descriptions } else { Vec::new() };
         // Files that are no longer trusted do not open the prompt again at once.

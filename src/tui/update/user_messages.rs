@@ -20,6 +20,7 @@ pub fn send_message(state: &mut State, text: String) {
         let notice = "Only the picture's name is sent: the profile does not set images = true";
         state.show_warning(notice);
     }
+    state.notices.toasts.remove_draft_toasts(state.timing.now);
     state.viewport.transcript.follow_end();
     file_list::store_changed_copies(state);
     agent_events::handle_agent_event(state, Event::UserMessage(text));

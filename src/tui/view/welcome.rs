@@ -1,6 +1,7 @@
 //! Welcome screen of an empty session: model and provider, permission mode, warnings, and the most important keys.
 
 use crate::agent::TrialSupport;
+use crate::chat::instructions::InstructionScope;
 use crate::policy::Mode;
 use crate::text::clean::clean_text;
 use crate::text::width;
@@ -166,15 +167,20 @@ fn warnings_section(state: &State, width: usize, max_warnings: usize) -> Section
     Section::new(lines, 0)
 }
 
-/// Project instructions sent to the model, and project files that are not used.
+/// Instructions sent to the model, and project files that are not used.
 fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     let theme = &state.theme;
-    let instructions: Vec<String> =
-        state.agent.config.instructions.iter().map(trust_prompt::describe_instructions).collect();
     let mut lines = Vec::new();
-    if !instructions.is_empty() {
-        let text = format!("Project instructions, trusted and sent with every request: {}.", instructions.join(", "));
-        lines.extend(wrap_styled(&[(&text, theme.dim)], width, ""));
+    for (scope, label) in [
+        (InstructionScope::User, "Your instructions, sent with every request"),
+        (InstructionScope::Project, "Project instructions, trusted and sent with every request"),
+    ] {
+        let files = state.agent.config.instructions.iter().filter(|file| file.scope == scope);
+        let files: Vec<String> = files.map(trust_prompt::describe_instructions).collect();
+        if !files.is_empty() {
+            let text = format!("{label}: {}.", files.join(", "));
+            lines.extend(wrap_styled(&[(&text, theme.dim)], width, ""));
+        }
     }
     let unused = &state.session.trust.unused_files;
     if !unused.is_empty() && state.session.trust.pending.is_none() {

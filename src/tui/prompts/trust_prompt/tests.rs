@@ -12,15 +12,37 @@ fn project_file(name: &str, kind: ProjectFileKind, trust_state: TrustState) -> P
         ProjectFileKind::Rules { .. }
         | ProjectFileKind::McpServers { .. }
         | ProjectFileKind::Tool { .. }
+        | ProjectFileKind::Command { .. }
+        | ProjectFileKind::Skill { .. }
         | ProjectFileKind::Unusable(_) => 87,
     };
-    ProjectFile { name: name.into(), kind, trust_state, sha256: Digest::of_bytes(name.as_bytes()), bytes, diff: None }
+    ProjectFile {
+        name: name.into(),
+        trust_state,
+        text: match &kind {
+            ProjectFileKind::Instructions(instructions) => instructions.text.clone(),
+            ProjectFileKind::Tool { effects } => effects.join("\n"),
+            ProjectFileKind::Command { description } | ProjectFileKind::Skill { description, .. } => {
+                description.clone()
+            }
+            ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_) => {
+                String::new()
+            }
+        },
+        kind,
+        sha256: Digest::of_bytes(name.as_bytes()),
+        bytes,
+        imports: Vec::new(),
+        import_problems: Vec::new(),
+        diff: None,
+    }
 }
 
 /// The file `AGENTS.md`, of which at most 1,000 bytes are sent to the model.
 pub(crate) fn instructions_file(text: &str, trust_state: TrustState) -> ProjectFile {
     let instructions = Instructions::from_files([("AGENTS.md", text)], 1_000).remove(0);
-    project_file("AGENTS.md", ProjectFileKind::Instructions(instructions), trust_state)
+    let file = project_file("AGENTS.md", ProjectFileKind::Instructions(instructions), trust_state);
+    ProjectFile { text: text.to_owned(), ..file }
 }
 
 pub(crate) fn rules_file(rules: &[&str], trust_state: TrustState) -> ProjectFile {
@@ -35,7 +57,7 @@ pub(crate) fn rules_file(rules: &[&str], trust_state: TrustState) -> ProjectFile
 }
 
 pub(crate) fn project_files(files: Vec<ProjectFile>) -> ProjectFiles {
-    ProjectFiles { folder: "/home/a/src/app".into(), files, other_names: Vec::new(), trusted_on: "2026-11-20".into() }
+    ProjectFiles { folder: "/home/a/src/app".into(), files, trusted_on: "2026-11-20".into(), ..ProjectFiles::default() }
 }
 
 fn trust_prompt(files: Vec<ProjectFile>) -> TrustPrompt {
@@ -85,6 +107,35 @@ fn read_all_rows(prompt: &mut TrustPrompt, size: (u16, u16)) -> Vec<String> {
         press_key(prompt, KeyCode::PageDown);
     }
     panic!("the end was never reached");
+}
+
+#[test]
+fn r68_a_skill_is_shown_with_its_description_tokens_and_text() {
+    let kind = ProjectFileKind::Skill {
+        description: "release-notes: Write release notes from the log of the repository.".to_owned(),
+        tokens: (14, 1_200),
+    };
+    let file = project_file(".aye/skills/release-notes/SKILL.md", kind, TrustState::Unknown);
+    let text = "---\nname: release-notes\n---\nRead the log.\u{202e}\n".to_owned();
+    let file = ProjectFile { bytes: text.len(), text, ..file };
+    for size in [(80, 24), (60, 15)] {
+        let mut prompt = trust_prompt(vec![file.clone()]);
+        let rows = read_all_rows(&mut prompt, size);
+        let shown = rows.iter().map(|row| row.trim_matches(['│', ' '])).collect::<Vec<_>>().join(" ");
+        for part in [
+            ".aye/skills/release-notes/SKILL.md · 45 bytes · not trusted yet",
+            "release-notes: Write release notes from the log of the repository.",
+            "the model may load its text, about 1.2k tokens; its description adds 14 to every request",
+            "the other files in this folder; their changes are not checked",
+            "warning: contains invisible characters",
+            ".aye/skills/release-notes/SKILL.md, all of it:",
+            "name: release-notes",
+            "Read the log.<U+202E>",
+        ] {
+            assert!(shown.contains(part), "{part}: {rows:#?}");
+        }
+        assert!(rows.iter().all(|row| width::text_width(row) <= usize::from(size.0)), "{rows:#?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Drawing of the trust prompt: the effects of the files first, then their contents. A bar at the left marks every line that
 //! comes from a file. No text of a file can hide the bar.
 
-use super::{TrustPrompt, describe_effects, describe_size, describe_trust};
+use super::{TrustPrompt, describe_effects, describe_size, describe_trust, without_byte_order_mark};
 use crate::config::project_files::{ProjectFile, ProjectFileKind};
 use crate::config::trust::TrustState;
 use crate::text::link::{CheckTarget, LinkTarget};
@@ -50,14 +50,14 @@ impl TrustPrompt {
         if !shows_end {
             return vec![
                 format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} continue without them"),
-                format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} skip"),
-                format!("{end_key} first, then {trust_key} · {deny_key} skip"),
+                format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} without them"),
+                format!("{end_key} first, then {trust_key} · {deny_key} without them"),
             ];
         }
         vec![
             format!("{trust_key} trust these versions in this folder · {deny_key} continue without them"),
             format!("{trust_key} trust these versions · {deny_key} continue without them"),
-            format!("{trust_key} trust · {deny_key} skip"),
+            format!("{trust_key} trust · {deny_key} without them"),
         ]
     }
 
@@ -165,15 +165,17 @@ impl PromptLines<'_> {
                 self.page.lines.extend(lines.into_iter().map(add_bar));
             }
             (None, ProjectFileKind::Instructions(instructions)) => {
+                let label = if instructions.omitted_bytes() > 0 { "all of its text" } else { "text sent to the model" };
                 let suffix = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
-                self.push_text(&format!("{}, text sent to the model{suffix}:", file.name), theme.strong);
-                // In prose a tab hides nothing, so it is not marked.
-                let text = instructions.text.replace("\r\n", "\n").replace('\t', "    ");
+                self.push_text(&format!("{}, {label}{suffix}:", file.name), theme.strong);
+                // What exceeds the limit now may be sent later, when other files are shorter. In prose a tab hides nothing,
+                // so it is not marked.
+                let text = without_byte_order_mark(&file.text).replace("\r\n", "\n").replace('\t', "    ");
                 self.push_prefixed(OUTSIDE_BAR, text.trim_end(), theme.text);
             }
-            (None, ProjectFileKind::Tool { text, .. }) => {
+            (None, ProjectFileKind::Tool { .. } | ProjectFileKind::Command { .. } | ProjectFileKind::Skill { .. }) => {
                 self.push_text(&format!("{}, all of it:", file.name), theme.strong);
-                self.push_prefixed(OUTSIDE_BAR, text.replace("\r\n", "\n").trim_end(), theme.text);
+                self.push_prefixed(OUTSIDE_BAR, file.text.replace("\r\n", "\n").trim_end(), theme.text);
             }
             (
                 None,
