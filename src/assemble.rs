@@ -4,6 +4,7 @@ pub(crate) mod attached_files;
 pub(crate) mod connected_model;
 pub(crate) mod connector;
 pub mod credential_prompts;
+pub(crate) mod custom_commands;
 pub(crate) mod demo_environment;
 pub(crate) mod found_tool;
 pub(crate) mod mcp_setup;

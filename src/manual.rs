@@ -53,6 +53,7 @@ pub const TOPICS: &[Topic] = &[
         include_str!("../docs/permissions.md"),
     ),
     topic("instructions", &["agents.md", "init"], include_str!("../docs/instructions.md")),
+    topic("custom-commands", &["custom-command", "command-files"], include_str!("../docs/custom-commands.md")),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
     topic("undo", &["rewind", "checkpoints", "checkpoint", "restore"], include_str!("../docs/undo.md")),

@@ -14,6 +14,7 @@ use super::workspace_data::FilePreview;
 pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
 
 use crate::agent;
+use crate::chat::custom_command::CommandFiles;
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{
     CallId, Decider, Digest, ForkMode, FormReply, Grant, Instructions, RewindPoint, ServerOffer, ServerReport,
@@ -183,7 +184,7 @@ pub enum HostRequest {
     FilterFiles(FilterRequest),
     /// Find the first of these lists of pasted paths whose files all exist. Reply: `PastedFilesFound`.
     FindPastedFiles(Vec<Vec<String>>),
-    /// List the resources and prompts of MCP servers. Reply: `Offers`.
+    /// List the resources and prompts of MCP servers, and the custom commands. Reply: `Offers`.
     ListOffers,
     /// Read the files that a message names, and these resources of MCP servers, each given by server and address, and attach
     /// them to it. Reply: `MessageAttached`.
@@ -251,8 +252,8 @@ pub enum HostReply {
     FilesFiltered(FilterRequest, FileMatches),
     /// Result of a search for pasted paths: the lists that were given, and how a message names the files.
     PastedFilesFound(Vec<Vec<String>>, Option<Vec<String>>),
-    /// Names of the MCP servers, each with its resources and prompts.
-    Offers(Vec<(String, ServerOffer)>),
+    /// Names of the MCP servers, each with its resources and prompts; and the custom commands.
+    Offers(Vec<(String, ServerOffer)>, CommandFiles),
     /// A message with its attachments, or why one could not be read.
     MessageAttached {
         /// The message as it was requested.

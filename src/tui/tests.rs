@@ -9,6 +9,7 @@ mod composer_screens;
 mod confirmations;
 mod context_screens;
 mod credential_screens;
+mod custom_command_screens;
 mod dry_run_screens;
 mod fast_typing;
 mod frame_cost;

@@ -9,6 +9,7 @@ mod clipboard_copy;
 mod clipboard_requests;
 mod composer_input;
 mod confirmation_keys;
+mod custom_commands;
 mod file_list;
 mod grant_list;
 mod help_lists;

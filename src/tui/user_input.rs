@@ -4,6 +4,7 @@ use super::parts::completion::Completion;
 use super::parts::composer::Composer;
 use super::parts::key_caps::KeyCaps;
 use super::parts::listening::Presses;
+use crate::chat::custom_command::CommandFiles;
 use crate::chat::{ServerOffer, SessionId, UnsentText};
 use crossterm::event::KeyEvent;
 use std::time::Duration;
@@ -15,6 +16,18 @@ pub enum Clipboard {
     System,
     /// That of the terminal, which may be on another machine and may ask its user first.
     Terminal,
+}
+
+/// Commands that files define, as they were read last.
+#[derive(Debug, Clone, Default)]
+pub struct CustomCommands {
+    pub files: CommandFiles,
+    /// True while they are read.
+    pub is_loading: bool,
+    /// Draft that is sent once they are read, unless it was changed.
+    pub waiting_draft: Option<String>,
+    /// True if they were read for the draft that is being sent.
+    pub was_read_for_draft: bool,
 }
 
 /// Input of the user.
@@ -29,6 +42,8 @@ pub struct UserInput {
     pub server_offers: Vec<(String, ServerOffer)>,
     /// True if these were requested for the word at the cursor.
     pub has_requested_offers: bool,
+    /// Commands that files define.
+    pub custom_commands: CustomCommands,
     /// The message whose resources are being read; it is still the draft.
     pub message_to_attach: Option<String>,
     /// The last paste that may be paths of files.
@@ -53,6 +68,18 @@ pub struct UserInput {
 }
 
 impl UserInput {
+    /// Returns the arguments of the custom command that the composer contains, until the first one is typed; else an empty text.
+    pub fn argument_hint(&self) -> &str {
+        if self.composer.line_count() > 1 {
+            return "";
+        }
+        let (text, _) = self.composer.folded_text();
+        let name = text.strip_prefix('/').and_then(|text| text.strip_suffix(' ')).map(str::trim_end);
+        let commands = &self.custom_commands.files.commands;
+        let command = name.and_then(|name| commands.iter().find(|command| command.name == name));
+        command.map_or("", |command| &command.argument_hint)
+    }
+
     /// Creates the input before the first key.
     pub fn new(composer: Composer, completion: Completion) -> Self {
         Self {
@@ -61,6 +88,7 @@ impl UserInput {
             has_requested_files: false,
             server_offers: Vec::new(),
             has_requested_offers: false,
+            custom_commands: CustomCommands::default(),
             message_to_attach: None,
             pasted_paths: None,
             awaited_clipboard: None,

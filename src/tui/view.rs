@@ -126,7 +126,9 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
     let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(hint, areas.prompt, buffer) };
     let mut cursor = drawn_prompt.as_ref().filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor);
     if !areas.composer.is_empty() {
-        let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
+        let has_focus = focus == Focus::Composer;
+        let argument_hint = state.input.argument_hint();
+        let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, has_focus, argument_hint);
         if focus == Focus::Composer {
             cursor = composer_cursor;
             let column = |top: u16, bottom: u16| Rect {

@@ -37,6 +37,7 @@ mod continued_providers;
 mod conversation;
 mod crates;
 mod credentials;
+mod custom_commands;
 mod damaged_sessions;
 mod decision_counts;
 mod deep_nesting;

@@ -248,7 +248,9 @@ fn every_slash_command_in_the_manual_exists() {
         .filter(|word| word.len() > 1 && word.starts_with('/') && !word[1..].contains('/'))
         .collect();
     assert!(commands.len() > 8, "{commands:?}");
-    for command in commands {
+    // The example of a command that a file defines.
+    let is_example = |command: &&str| command.split(' ').next() == Some("/review");
+    for command in commands.into_iter().filter(|command| !is_example(command)) {
         assert!(aye::tui::update::slash_commands::parse(command).is_some(), "{command} is not a command");
     }
 }

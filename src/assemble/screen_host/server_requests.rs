@@ -29,7 +29,10 @@ impl ScreenHost {
 
     /// Sends the resources and prompts of the servers.
     pub(in crate::assemble) fn send_offers(&self) {
-        self.send(HostReply::Offers(self.session_builder.mcp_servers.offers()));
+        let builder = self.session_builder.clone();
+        self.run_in_background(move || {
+            Some(HostReply::Offers(builder.mcp_servers.offers(), builder.custom_commands(&builder.folder)))
+        });
     }
 
     /// Attaches resources, and the files that the message names.

@@ -239,7 +239,7 @@ fn answers(request: &HostRequest, reply: &HostReply) -> bool {
         | (HostRequest::InspectProject(_) | HostRequest::TrustProject { .. }, HostReply::ProjectFiles { .. })
         | (HostRequest::TrustProject { .. } | HostRequest::RevokeTrust(_), HostReply::TrustChanged { .. })
         | (HostRequest::FilterFiles(_), HostReply::FilesFiltered(..))
-        | (HostRequest::ListOffers, HostReply::Offers(_))
+        | (HostRequest::ListOffers, HostReply::Offers(..))
         | (HostRequest::AttachToMessage { .. }, HostReply::MessageAttached { .. })
         | (HostRequest::CheckLinks(_), HostReply::LinkStatuses(_))
         | (HostRequest::ReadPicture(..), HostReply::PictureRead(_))

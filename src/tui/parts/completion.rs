@@ -24,6 +24,8 @@ pub struct Candidate {
     pub name: String,
     /// Short description; may be empty.
     pub description: String,
+    /// What the key that sends does once the name is complete: `run`.
+    pub send_label: &'static str,
 }
 
 /// List above the composer. It is open while a word that can be completed is typed and a candidate matches.
@@ -268,9 +270,10 @@ fn matching_rows(candidates: &[Candidate], word: &Word) -> Vec<usize> {
 }
 
 impl Candidate {
-    /// Creates a candidate; both texts are sanitized.
+    /// Creates a candidate that is run; both texts are sanitized.
     pub fn new(name: &str, description: &str) -> Self {
-        Self { name: clean::clean_line(name).into_owned(), description: clean::clean_line(description).into_owned() }
+        let [name, description] = [name, description].map(|text| clean::clean_line(text).into_owned());
+        Self { name, description, send_label: "run" }
     }
 }
 

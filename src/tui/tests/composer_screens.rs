@@ -1,7 +1,8 @@
 //! Typing, sending, and toasts next to the composer.
 
 use super::*;
-use crate::tui::host::HostRequest;
+use crate::chat::custom_command::CommandFiles;
+use crate::tui::host::{HostReply, HostRequest};
 use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{Popup, Reader, ReaderBody};
 
@@ -22,12 +23,15 @@ fn an_error_that_was_read_disappears_with_the_next_key() {
 #[test]
 fn an_unknown_command_stays_in_the_composer_and_a_blank_sends_it() {
     let mut screen = Screen::new();
+    let no_files = || Event::Host(HostReply::Offers(Vec::new(), CommandFiles::default()));
     screen.send_text("/nosuch thing");
+    screen.handle_event(no_files());
     assert!(screen.state.agent.is_idle(), "nothing was sent");
     assert_eq!(screen.state.input.composer.text(), "/nosuch thing");
     assert!(screen.screen_text().contains("Unknown command /nosuch"), "{}", screen.screen_text());
     screen.press_key("ctrl-u");
     screen.send_text("/titel x");
+    screen.handle_event(no_files());
     assert!(screen.screen_text().contains("did you mean /title?"), "{}", screen.screen_text());
     screen.press_key("ctrl-u");
     screen.send_text(" /nosuch thing");

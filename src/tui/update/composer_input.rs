@@ -1,9 +1,10 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
+use super::custom_commands::Expansion;
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, message_attachments, pasted_files, popup_input, search_input, server_texts, session_exit,
-    slash_commands, used_files, user_commands, user_messages,
+    actions, agent_events, custom_commands, message_attachments, pasted_files, popup_input, search_input, server_texts,
+    session_exit, slash_commands, used_files, user_commands, user_messages,
 };
 use crate::agent::Event;
 use crate::chat::user_command::unescape_message;
@@ -15,6 +16,7 @@ use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::completion::{self, Kind};
 use crate::tui::parts::composer::KeyResult;
+use crate::tui::parts::toast;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
@@ -89,7 +91,7 @@ pub fn insert_early_input(state: &mut State, text: &str) {
     if text.contains('\n') {
         let send_key = state.keys.first_chord(Scope::Composer, Action::Send);
         let notice = format!("Typed before the screen was ready, not sent yet · {send_key} to send");
-        state.show_info(&notice);
+        state.show_notice(&notice, toast::Kind::Draft);
     }
     update_completion(state)
 }
@@ -131,7 +133,7 @@ pub fn request_filter(state: &mut State) {
     }
 }
 
-fn send_draft(state: &mut State, cache: &mut LayoutCache) {
+pub(super) fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     let text = state.input.composer.text();
     if let Some((command, arguments)) = slash_commands::parse(text.trim()) {
         let arguments = arguments.to_owned();
@@ -139,16 +141,28 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         return slash_commands::run_command(command, state, cache, &arguments);
     }
     if server_texts::has_unread_text(state) {
-        return state.show_info("Not sent: the text of the server has just appeared");
+        return state.show_notice("Not sent: the text of the server has just appeared", toast::Kind::Draft);
     }
     if server_texts::run_server_prompt(state, text.trim()) {
         return;
     }
-    if let Some(name) = slash_commands::find_unknown_name(&text) {
+    let expansion = custom_commands::expand_draft(state);
+    if expansion == Expansion::NotSent {
+        return;
+    }
+    let text = state.input.composer.text();
+    if expansion == Expansion::Unchanged
+        && let Some(name) = slash_commands::find_unknown_name(&text)
+    {
+        if state.input.custom_commands.files.untrusted.iter().any(|untrusted| untrusted == name) {
+            let notice =
+                format!("Not sent: you do not trust /{name}, a command of this project. Review it with /trust");
+            return state.show_notice(&notice, toast::Kind::Draft);
+        }
         let nearest = find_nearest(name, state.commands.iter().flat_map(|row| row.names).copied());
         let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
         let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
-        return state.show_info(&notice);
+        return state.show_notice(&notice, toast::Kind::Draft);
     }
     if state.prompts.front().is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
@@ -159,7 +173,8 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     // A question that the user parked is not in front, but it still blocks the message.
     if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
-        return state.show_info(&format!("Not sent: answer the question first · {key} to answer"));
+        let notice = format!("Not sent: answer the question first · {key} to answer");
+        return state.show_notice(&notice, toast::Kind::Draft);
     }
     if state.input.composer.is_command() {
         return user_commands::run_draft(state);

@@ -1,9 +1,9 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, composer_input, file_list, grant_list, link_hints, message_attachments, model_list,
-    pasted_files, popup_stack, prompt_keys, provider_list, rehearsal_list, rewind_list, rule_edits, sampling_decision,
-    server_list, server_texts, session_list, trust_decision,
+    agent_events, audit_list, composer_input, custom_commands, file_list, grant_list, link_hints, message_attachments,
+    model_list, pasted_files, popup_stack, prompt_keys, provider_list, rehearsal_list, rewind_list, rule_edits,
+    sampling_decision, server_list, server_texts, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -118,7 +118,13 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::FilesFiltered(request, matches) => state.input.completion.set_file_matches(&request, matches),
         HostReply::PastedFilesFound(readings, mentions) => pasted_files::replace_paste(state, &readings, mentions),
-        HostReply::Offers(offers) => server_texts::set_offers(state, offers),
+        HostReply::Offers(offers, files) => {
+            let is_draft_waiting = custom_commands::set_commands(state, files);
+            server_texts::set_offers(state, offers);
+            if is_draft_waiting {
+                composer_input::send_draft(state, cache);
+            }
+        }
         HostReply::MessageAttached { message, result } => message_attachments::send_attached(state, &message, result),
         HostReply::PromptReceived { draft, server, result } => {
             server_texts::insert_prompt(state, &draft, &server, result)

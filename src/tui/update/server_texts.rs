@@ -1,11 +1,11 @@
 //! Resources and prompts of MCP servers: completing them, and prompts as commands (`/SERVER:PROMPT`), whose text becomes the
 //! draft and is never sent automatically.
 
+use super::custom_commands;
 use crate::chat::ServerOffer;
 use crate::chat::server_offer::OfferedPrompt;
 use crate::tui::host::HostRequest;
 use crate::tui::parts::completion::{Candidate, Kind};
-use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ pub(super) fn request_offers(state: &mut State, word: Option<Kind>) {
     let needs_offers = matches!(word, Some(Kind::File | Kind::Command));
     let has_requested_offers = std::mem::replace(&mut state.input.has_requested_offers, needs_offers);
     if needs_offers && !has_requested_offers {
+        state.input.custom_commands.is_loading = true;
         state.send_request(HostRequest::ListOffers);
     }
 }
@@ -31,15 +32,12 @@ pub fn set_offers(state: &mut State, offers: Vec<(String, ServerOffer)>) {
         offer.resources.iter().map(move |offered| resource(server, &offered.uri, &offered.title))
     });
     state.input.completion.set_resources(resources.collect());
-    let commands = state.commands.iter().map(|SlashCommand { names, help, .. }| Candidate::new(names[0], help));
-    let prompts = offers
-        .iter()
-        .flat_map(|(server, offer)| offer.prompts.iter().map(move |prompt| prompt_candidate(server, prompt)));
-    state.input.completion.set_commands(commands.chain(prompts).collect());
     state.input.server_offers = offers;
+    custom_commands::update_candidates(state);
 }
 
-fn prompt_candidate(server: &str, prompt: &OfferedPrompt) -> Candidate {
+/// Returns the row of a prompt in the list of commands.
+pub(super) fn prompt_candidate(server: &str, prompt: &OfferedPrompt) -> Candidate {
     let parts = [prompt.title.clone(), prompt.describe_arguments()];
     let description = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     Candidate::new(&format!("{server}:{}", prompt.name), &description)

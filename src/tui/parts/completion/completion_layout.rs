@@ -65,7 +65,8 @@ impl Completion {
     /// Returns the keys of the list. Those of the selected row depend on what they do with it.
     fn key_hints(&self, keys: &Keymap) -> Vec<Option<Hint>> {
         let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return Vec::new() };
-        let name = self.name(word.kind, self.matches[self.cursor]);
+        let row = self.matches[self.cursor];
+        let name = self.name(word.kind, row);
         let is_folder = word.kind == Kind::File && name.ends_with('/');
         let (send_keys, other_keys): (Vec<String>, Vec<String>) = keys
             .chords_for(Scope::List, Action::Accept)
@@ -75,7 +76,8 @@ impl Completion {
         let (send_key, complete_key) = (first(&send_keys), first(&other_keys));
         let complete_label = if is_folder { "open folder" } else { "complete" };
         let send_labels: Option<&[&str]> = match word.kind {
-            Kind::Command | Kind::Topic if word.is_complete(name) => Some(&["run"]),
+            Kind::Command if word.is_complete(name) => Some(std::slice::from_ref(&self.commands[row].send_label)),
+            Kind::Topic if word.is_complete(name) => Some(&["run"]),
             Kind::File if word.is_complete(name) => Some(&["send"]),
             Kind::File if is_folder => Some(&["attach folder", "attach"]),
             // The same as the other key.

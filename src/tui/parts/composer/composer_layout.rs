@@ -27,9 +27,16 @@ impl Composer {
         u16::try_from(rows).unwrap_or(u16::MAX).min(max).max(1)
     }
 
-    /// Draws the composer. Returns the position of the terminal's cursor if `is_active`, that is, if the composer has
-    /// the keyboard focus.
-    pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, is_active: bool) -> Option<Position> {
+    /// Draws the composer, with the arguments of the command that it contains, if any. Returns the position of the terminal's
+    /// cursor if `is_active`, that is, if the composer has the keyboard focus.
+    pub fn draw(
+        &self,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+        is_active: bool,
+        argument_hint: &str,
+    ) -> Option<Position> {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
             return None;
@@ -38,7 +45,7 @@ impl Composer {
         buffer.set_style(area, theme.background.patch(theme.text));
         let cursor = match &self.search {
             Some(_) => self.draw_search(area, buffer, theme),
-            None => self.draw_text(area, buffer, theme, is_active),
+            None => self.draw_text(area, buffer, theme, is_active, argument_hint),
         };
         is_active.then_some(cursor)
     }
@@ -48,7 +55,14 @@ impl Composer {
         row_columns(self.width.get())
     }
 
-    fn draw_text(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, is_active: bool) -> Position {
+    fn draw_text(
+        &self,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+        is_active: bool,
+        argument_hint: &str,
+    ) -> Position {
         let rows = self.draft.wrap_rows(row_columns(area.width));
         let (row, cell) = rows.cell_at_offset(self.draft.cursor());
         let height = usize::from(area.height);
@@ -69,6 +83,11 @@ impl Composer {
             set_lines(&placeholder_lines, text_area, buffer);
         }
         draw_rows(&rows, top, text_area, buffer, theme);
+        if !argument_hint.is_empty() && cell == width::text_width(&self.draft.text()) {
+            let free_columns = usize::from(text_area.width).saturating_sub(cell + 1);
+            let hint = width::fit_start(argument_hint, free_columns);
+            buffer.set_stringn(text_area.x + cell as u16, text_area.y, &*hint, free_columns, theme.dim);
+        }
         // The marks are in the last column, which is reserved for the cursor and rarely contains it.
         let edge = area.right() - 1;
         let marks = [(top > 0, area.y, "↑"), (top + height < rows.len(), area.bottom() - 1, "↓")];

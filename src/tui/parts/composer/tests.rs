@@ -54,7 +54,7 @@ fn assert_keys(before: &str, chords: &str, after: &str) {
 fn draw_composer(composer: &Composer, width: u16, height: u16) -> (Buffer, Option<ratatui::layout::Position>) {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let cursor = composer.draw(area, &mut buffer, &Theme::without_colours(), true);
+    let cursor = composer.draw(area, &mut buffer, &Theme::without_colours(), true, "");
     (buffer, cursor)
 }
 
