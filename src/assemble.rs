@@ -24,6 +24,7 @@ pub(crate) mod session;
 pub(crate) mod session_builder;
 mod session_provider;
 pub(crate) mod settings_profiles;
+pub(crate) mod skills;
 mod start;
 pub(crate) mod tool_files;
 pub(crate) mod tool_list;

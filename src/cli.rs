@@ -15,6 +15,7 @@ mod mistyped_command;
 mod options;
 mod parser;
 pub mod sessions;
+pub mod skills;
 pub mod tokens;
 pub mod tools;
 mod usage_error;

@@ -23,6 +23,7 @@ mod replay;
 mod rules;
 mod serve;
 mod sessions;
+mod skills;
 mod tokens;
 mod tools;
 mod trust;
@@ -32,6 +33,7 @@ pub mod version;
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
 use crate::cli::credentials::CredentialsCommand;
 use crate::cli::files::FilesCommand;
+use crate::cli::skills::SkillsCommand;
 use crate::cli::tokens::TokensCommand;
 use crate::cli::tools::ToolsCommand;
 use anyhow::Result;
@@ -75,6 +77,10 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Tools(arguments) => {
             let list = ToolsCommand::List(arguments.list);
             tools::run(arguments.command.unwrap_or(list)).await
+        }
+        Command::Skills(arguments) => {
+            let list = SkillsCommand::List(arguments.list);
+            ignore_closed_pipe(skills::run(&arguments.command.unwrap_or(list)))
         }
         Command::Tokens(arguments) => {
             let show = TokensCommand::Show(arguments.show);

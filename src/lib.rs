@@ -97,7 +97,14 @@
 //! - An approval that lasts is a grant in the session's log or a rule in the user's file, which is read again before
 //!   each call. Allow rules match as narrowly as possible, deny rules as widely. While a rules file is unreadable,
 //!   every call needs approval.
-//! - A project's own instructions and rules are ignored until the user trusts them by path and content.
+//! - A project's own instructions, with the files that they import, its rules, tools, MCP servers, custom commands and skills are ignored until
+//!   the user trusts them by path and content.
+//! - The instructions of a folder below the project come with the result of the first `read_file` there. Whether they were sent is derived
+//!   from the results that the next request contains, so a summary brings them back.
+//! - A custom command is expanded by the screen before its message is sent. Its files are read when `/` is typed, and again when an
+//!   unknown command is sent; only an Enter sends a draft, also one that waits for the files.
+//! - The list of skills is a section of the system prompt that the tool `load_skill` brings with its spec, so both come and go together.
+//!   The tool holds the digest of the trusted file and compares it with what it reads.
 //! - A file tool and a kept trial record each change, with the content before it, before they make it: they have no
 //!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo,
 //!   and a copy of a workspace file into the project, is a call that no model makes, prompted and recorded like any other.

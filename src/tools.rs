@@ -27,6 +27,7 @@ pub mod http_tool;
 pub mod kill;
 pub mod list_files;
 mod list_workspace_files;
+pub mod load_skill;
 mod losses;
 pub mod mcp_tool;
 #[cfg(test)]

@@ -357,10 +357,8 @@ impl Host for ScreenHost {
             HostRequest::ReplaceRule { rule, text, by } => self.replace_rule(rule, text, by),
             HostRequest::ReloadRules => self.reload_rules(),
             HostRequest::ListRules => self.send_rules(),
-            HostRequest::ListTools => {
-                let (builder, limit) = (self.session_builder.clone(), self.model.connection_info.tool_limit);
-                self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder, limit))));
-            }
+            HostRequest::ListTools => self.send_tools(),
+            HostRequest::ListSkills => self.send_skills(),
             HostRequest::ListServers { connects } => self.list_servers(connects),
             HostRequest::ListOffers => self.send_offers(),
             HostRequest::AttachToMessage { message, resources, max_bytes } => {

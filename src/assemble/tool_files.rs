@@ -5,12 +5,14 @@ use super::found_tool::{FoundTool, ToolState};
 use super::request_credentials::CredentialStore;
 use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
+use super::skills::{build_session_tool, build_tool, find_skills};
 use super::tool_list::{format_rows, list_tools};
 use super::web_search::{SearchChoice, WEB_SEARCH};
 use crate::browser::executable::{BrowserProgram, find_browser_program};
 use crate::chat::CommandSandbox;
 use crate::config::definition_files::{DefinitionFile, TOOL_FILES};
 use crate::config::rules::ProjectSource;
+use crate::config::trust::TrustedProject;
 use crate::config::{Config, Network, Web};
 use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
@@ -253,27 +255,36 @@ impl SessionBuilder {
         ProjectSource { folder_files: self.read_folders.file_names(folder), ..source }
     }
 
-    /// Returns the tools of a session in this folder, and notices about trusted tool files that cannot be used.
+    /// Returns the tools of a session in this folder, and notices about files of tools and skills that cannot be used. The tool
+    /// for skills changes with the trust in the project, so it is among those of the project.
     pub(super) fn session_tools(&self, source: &ProjectSource) -> (Toolbox, Vec<String>) {
-        let tools = Toolbox::clone(&self.tools);
-        let files = TOOL_FILES.read_trusted(source);
+        let trusted = TrustedProject::find_project(&source.trust_file, &source.folder);
+        let (mut project_tools, mut notices) = self.project_tools(TOOL_FILES.read_trusted_by(&trusted, source));
+        let (skill_tool, skill_notices) = build_session_tool(&self.places, source, &trusted);
+        project_tools.extend(skill_tool);
+        notices.extend(skill_notices);
+        (Toolbox::clone(&self.tools).with_project_tools(project_tools), notices)
+    }
+
+    /// Returns the tools that trusted files of a project define, and notices about those that cannot be used.
+    fn project_tools(&self, files: Vec<DefinitionFile>) -> (Vec<Arc<dyn Tool>>, Vec<String>) {
         if files.is_empty() {
-            return (tools, Vec::new());
+            return Default::default();
         }
-        let mut taken: Vec<String> = reserved_names().into_iter().chain(tools.rule_names()).collect();
-        if !self.tool_factory.search.is_chosen() && !tools.tool_names().iter().any(|name| name == WEB_SEARCH) {
+        let mut taken: Vec<String> = reserved_names().into_iter().chain(self.tools.rule_names()).collect();
+        if !self.tool_factory.search.is_chosen() && !self.tools.tool_names().iter().any(|name| name == WEB_SEARCH) {
             taken.retain(|name| name != WEB_SEARCH);
         }
-        let found = self.tool_factory.check_files(files, &taken);
-        let (project_tools, notices) = self.tool_factory.build_tools(&found);
-        (tools.with_project_tools(project_tools), notices)
+        self.tool_factory.build_tools(&self.tool_factory.check_files(files, &taken))
     }
 
     /// Lists the tools of a session in this folder, one per line. `limit` is that of the profile in use.
     pub(super) fn list_tools(&self, folder: &Path, limit: Option<u64>) -> String {
-        let files = self.tool_factory.find_all(&self.places, &self.project_source(folder));
+        let source = self.project_source(folder);
+        let files = self.tool_factory.find_all(&self.places, &source);
         let mut specs = Toolbox::with_builtin_tools(self.tool_factory.settings.clone()).tool_specs();
         specs.extend(Toolbox::workspace_specs());
+        specs.extend(build_tool(&find_skills(&self.places, &source)).map(|tool| tool.tool_spec()));
         specs.extend(self.tools.mcp_specs());
         let mut lines = format_rows(&list_tools(&files, &specs, limit));
         lines.push(format!("\nyour tool files are in {}", self.places.tools().display()));

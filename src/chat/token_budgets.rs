@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 const BUDGETS: &str = include_str!("budgets.toml");
 
 /// Groups of built-in tools, in the order of reports. A session has those whose condition is met.
-pub const GROUPS: [(&str, &str); 6] = [
+pub const GROUPS: [(&str, &str); 7] = [
     ("core", "always"),
     ("workspace", "always"),
     ("web", "unless web.fetch is false"),
     ("browser", "if a browser is installed"),
     ("background", "once a command runs in the background"),
     ("search", "if tools of files or servers are deferred"),
+    ("skills", "if there are skills"),
 ];
 
 /// Tokens of a text by two encodings of OpenAI.

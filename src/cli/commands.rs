@@ -9,6 +9,7 @@ use super::man::Man;
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions, ReportOptions};
 use super::sessions::Sessions;
+use super::skills::Skills;
 use super::tokens::Tokens;
 use super::tools::Tools;
 use crate::chat::ApplyOptions;
@@ -37,9 +38,11 @@ pub enum Command {
     Audit(Audit),
     /// List, check, test and add the tools that files define [default: list]
     Tools(Tools),
+    /// List and show skills: instructions that the model loads when needed [default: list]
+    Skills(Skills),
     /// Show the tokens that each request takes, and compare sets of tools [default: show]
     Tokens(Tokens),
-    /// Review the instructions, rules and tools of the project in this folder, and trust them
+    /// Review the instructions, rules, tools and skills of the project in this folder, and trust them
     Trust(Trust),
     /// Revoke trust in the project in this folder
     Untrust(FolderOptions),

@@ -29,6 +29,8 @@ pub enum Values {
     Tools,
     /// Names of tools that files define.
     FileTools,
+    /// Names of skills.
+    Skills,
     /// Names of MCP servers.
     McpServers,
     /// Names of the credentials of tools.
@@ -275,6 +277,7 @@ impl<'a> Line<'a> {
             ("model", _) => Values::Models,
             ("theme", _) => Values::Themes,
             ("name", ["tools", "show"]) => Values::Tools,
+            ("name", ["skills", "show"]) => Values::Skills,
             ("name", ["tools", "test" | "enable" | "disable"]) => Values::FileTools,
             ("name", ["mcp", "show" | "remove" | "check" | "login" | "logout"]) => Values::McpServers,
             ("name", ["credentials", "rotate" | "remove"]) => Values::Credentials,

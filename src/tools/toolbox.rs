@@ -9,6 +9,7 @@ use crate::chat::apply_message::COPY_TO_PROJECT;
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL, RUN_TOOL};
 use crate::chat::dry_run_summary::APPLY_CHANGE;
+use crate::chat::skill::LOAD_SKILL;
 use crate::chat::{Intent, RESTORE_FILES, Session, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
@@ -41,7 +42,7 @@ pub struct Toolbox {
     workspace: Option<Arc<Workspace>>,
     /// MCP servers, whose tools change while sessions are open.
     servers: Option<Arc<ServerPool>>,
-    /// Tools that files of the project define.
+    /// Tools that files of the project define, and the tool for skills.
     project_tools: Vec<Arc<dyn Tool>>,
     /// Names of tools that are turned off. Rules may have them.
     disabled_names: Vec<String>,
@@ -137,6 +138,7 @@ impl Toolbox {
             ("browser", Self::browser_specs()),
             ("background", Self::background_specs()),
             ("search", Self::search_specs()),
+            ("skills", vec![super::load_skill::tool_spec()]),
         ]
     }
 
@@ -282,12 +284,15 @@ impl Toolbox {
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
-    /// that search deferred tools, of those of a workspace and of the browser, and of those that are turned off. A call of `run_tool` has the
-    /// name of the called tool.
+    /// that search deferred tools or load skills, of those of a workspace and of the browser, and of those that are turned
+    /// off. A call of `run_tool` has the name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
         let background = Self::background_tools(&Arc::default()).tools;
-        let names = self.tool_names().into_iter().chain(background.iter().map(|tool| tool.name().into_owned()));
+        let offered = self.tool_names();
+        let has_skills = offered.iter().any(|name| name == LOAD_SKILL);
+        let names = offered.into_iter().chain(background.iter().map(|tool| tool.name().into_owned()));
         let names = names.chain([FIND_TOOL, DESCRIBE_TOOL].map(str::to_owned));
+        let names = names.chain((!has_skills).then(|| LOAD_SKILL.to_owned()));
         let workspace = WORKSPACE_TOOLS.into_iter().filter(|_| self.workspace.is_none());
         let browser = BROWSER_TOOLS.into_iter().filter(|_| self.browser.is_none() || self.workspace.is_none());
         let names = names.chain(workspace.chain(browser).map(str::to_owned));

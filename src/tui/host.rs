@@ -133,10 +133,12 @@ pub enum HostRequest {
     },
     /// Read the rules again. Reply: `AgentEvent`.
     ReloadRules,
-    /// List all rules in effect. Reply: `Rules`.
+    /// List all rules in effect. Reply: `TextPage`.
     ListRules,
-    /// List the tools of the model. Reply: `Tools`.
+    /// List the tools of the model. Reply: `TextPage`.
     ListTools,
+    /// List the skills. Reply: `TextPage`.
+    ListSkills,
     /// List the MCP servers. Reply: `Servers`, repeated once servers with changed tools have answered.
     ListServers {
         /// True if such servers may be connected to.
@@ -330,10 +332,8 @@ pub enum HostReply {
         /// Why the file was left unchanged; `None` if it was changed.
         error: Option<String>,
     },
-    /// Description of all rules in effect.
-    Rules(String),
-    /// Tools of the model as text.
-    Tools(String),
+    /// A list as text, after its title.
+    TextPage(&'static str, String),
     /// The MCP servers.
     Servers(Vec<ServerReport>),
     /// Project files that would change what aye does.

@@ -159,6 +159,7 @@ mod session_switch;
 mod sessions;
 mod settings;
 mod simulator;
+mod skills;
 mod small_terminals;
 mod soak;
 mod special_file_trials;

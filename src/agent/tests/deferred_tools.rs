@@ -49,6 +49,37 @@ fn receive_call(state: &mut State, call: ToolCall) -> Vec<Effect> {
 }
 
 #[test]
+fn the_section_of_a_tool_is_sent_while_the_tool_is_offered() {
+    let mut state = state_with(&[]);
+    let skills = ToolSpec { prompt_section: "- forms: Fill forms".repeat(20), ..spec("load_skill", false) };
+    let change = |state: &mut State, removed: &[&str], added: &[ToolSpec]| {
+        let removed = removed.iter().map(|name| (*name).to_owned()).collect();
+        update(state, Event::ProjectToolsChanged { removed, added: added.to_vec() });
+    };
+    let system_prompt = |state: &mut State| {
+        let effects = send_user_message(state, "go");
+        let Message::System(prompt) = sent_request(&effects).messages[0].clone() else { panic!() };
+        receive_reply(state, "done", &[]);
+        prompt
+    };
+    let listed = |state: &State| state.context_parts().iter().find(|part| part.name == "list of skills").cloned();
+    let without = system_prompt(&mut state);
+    assert_eq!(listed(&state), None);
+    let tokens = state.context_usage().tokens;
+    change(&mut state, &[], std::slice::from_ref(&skills));
+    assert!(state.context_usage().tokens > tokens);
+    let with = system_prompt(&mut state);
+    assert_eq!(with.strip_prefix(&without).map(str::trim_start), Some(skills.prompt_section.as_str()));
+    assert!(listed(&state).is_some_and(|part| part.tokens > 50));
+    // A model without tools cannot load any.
+    state.model.tool_limit = None;
+    assert_eq!(system_prompt(&mut state), without);
+    state.model.tool_limit = Some(100);
+    change(&mut state, &["load_skill"], &[]);
+    assert_eq!(system_prompt(&mut state), without);
+}
+
+#[test]
 fn custom_tools_above_the_limit_are_deferred_and_recorded_once() {
     let mut state = state_with(&["mcp__hub__a", "mcp__hub__b", "weather"]);
     let effects = send_user_message(&mut state, "go");

@@ -91,7 +91,7 @@ impl ScreenHost {
         let source = self.project_source();
         self.run_in_background(move || {
             let loaded = source.load(&today_date());
-            Some(HostReply::Rules(loaded.describe(&source.rules_file)))
+            Some(HostReply::TextPage("Rules in effect", loaded.describe(&source.rules_file)))
         });
     }
 }

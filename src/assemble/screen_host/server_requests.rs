@@ -3,6 +3,7 @@
 
 use super::ScreenHost;
 use crate::assemble::attached_files::read_session_files;
+use crate::assemble::skills::{find_skills, format_skills};
 use crate::chat::attachments::{Attachment, Content, attach};
 use crate::chat::user_command::unescape_message;
 use crate::chat::{Digest, pluralize};
@@ -27,7 +28,29 @@ impl ScreenHost {
         });
     }
 
-    /// Sends the resources and prompts of the servers.
+    /// Sends the list of tools.
+    pub(super) fn send_tools(&self) {
+        let (builder, limit) = (self.session_builder.clone(), self.model.connection_info.tool_limit);
+        self.run_in_background(move || {
+            Some(HostReply::TextPage("Tools of the model", builder.list_tools(&builder.folder, limit)))
+        });
+    }
+
+    /// Sends the list of skills.
+    pub(super) fn send_skills(&self) {
+        let builder = self.session_builder.clone();
+        self.run_in_background(move || {
+            let skills = find_skills(&builder.places, &builder.project_source(&builder.folder));
+            let mut lines = format_skills(&skills, &builder.places);
+            lines.push(
+                "a change has effect in sessions that start or are resumed after it, or when you change the trust"
+                    .to_owned(),
+            );
+            Some(HostReply::TextPage("Skills", lines.join("\n")))
+        });
+    }
+
+    /// Sends the resources and prompts of the servers, and the custom commands.
     pub(in crate::assemble) fn send_offers(&self) {
         let builder = self.session_builder.clone();
         self.run_in_background(move || {

@@ -61,6 +61,7 @@ fn values_are_those_of_the_option() {
         ("--model |", Values::Models),
         ("--theme |", Values::Themes),
         ("tools show |", Values::Tools),
+        ("skills show |", Values::Skills),
         ("tools disable |", Values::FileTools),
         ("mcp check |", Values::McpServers),
         ("credentials rotate |", Values::Credentials),

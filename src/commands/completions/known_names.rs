@@ -1,6 +1,8 @@
 //! Names for completions: those of sessions, and those in the settings and next to them. Nothing is contacted,
 //! no secret is returned, and a file that cannot be read has no names.
 
+use crate::assemble::skills::{FoundSkill, find_skills};
+use crate::assemble::tool_files::open_source;
 use crate::chat::SessionId;
 use crate::cli::line_completion::{Candidate, Completion, Values};
 use crate::config::definition_files::TOOL_FILES;
@@ -32,6 +34,7 @@ pub(super) fn list_names(completion: &Completion) -> Vec<Candidate> {
         Values::Themes => list_themes(&places),
         Values::Tools => [list_file_tools(&places), list_built_in_tools()].concat(),
         Values::FileTools => list_file_tools(&places),
+        Values::Skills => list_skills(&places),
         Values::McpServers => list_servers(&load_settings(&places)),
         Values::Credentials => list_credentials(&places.tool_credentials()),
         Values::Unknown | Values::Files | Values::Folders => Vec::new(),
@@ -103,6 +106,14 @@ fn list_file_tools(places: &Places) -> Vec<Candidate> {
         (!parsed.function_name.is_empty()).then(|| Candidate::new(parsed.function_name, file.name))
     });
     tools.collect()
+}
+
+/// Lists the skills of the user and of the project in the working folder.
+fn list_skills(places: &Places) -> Vec<Candidate> {
+    let folder = std::env::current_dir().and_then(|folder| folder.canonicalize()).unwrap_or_default();
+    let skills = find_skills(places, &open_source(places, &folder, Vec::new(), 0));
+    let description = |skill: &FoundSkill| skill.text.as_ref().map(|text| text.description.clone()).unwrap_or_default();
+    skills.iter().map(|skill| Candidate::new(skill.name(), description(skill))).collect()
 }
 
 fn list_built_in_tools() -> Vec<Candidate> {

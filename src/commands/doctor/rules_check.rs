@@ -1,7 +1,7 @@
 //! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
-use super::tools_check::check_tools;
+use super::tools_check::{check_skills, check_tools};
 use crate::assemble::connector::Connector;
 use crate::assemble::tool_files;
 use crate::chat::pluralize;
@@ -50,6 +50,7 @@ pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Find
     }));
     findings.extend(check_trust_file(&source.trust_file));
     findings.extend(check_tools(places));
+    findings.extend(check_skills(places));
     findings
 }
 

@@ -1,8 +1,9 @@
-//! Checks the tool files of the user.
+//! Checks the tool files and the skills of the user.
 
 use super::finding::Finding;
 use crate::chat::pluralize;
-use crate::config::definition_files::TOOL_FILES;
+use crate::chat::skill::SkillText;
+use crate::config::definition_files::{DefinitionFile, SKILL_FILES, TOOL_FILES};
 use crate::store::Places;
 use crate::tools::tool_file::parse_tool;
 
@@ -26,4 +27,20 @@ pub(super) fn check_tools(places: &Places) -> Vec<Finding> {
         findings.insert(0, Finding::ok(area, message));
     }
     findings
+}
+
+/// Checks the skills of the user. Without any there is nothing to report.
+pub(super) fn check_skills(places: &Places) -> Vec<Finding> {
+    let area = "skills";
+    let files = SKILL_FILES.read_user(&places.skills());
+    let error_of = |file: &DefinitionFile| {
+        let text = file.text.as_ref().map_err(String::clone);
+        text.and_then(|text| SkillText::parse(&file.name, text)).err().map(|reason| format!("{}: {reason}", file.name))
+    };
+    let errors: Vec<String> = files.iter().filter_map(error_of).collect();
+    let usable = files.len() - errors.len();
+    let message = format!("{}: {usable} of {} usable", places.skills().display(), pluralize(files.len(), "skill"));
+    let summary = (!files.is_empty()).then(|| Finding::ok(area, message));
+    let problems = errors.into_iter().map(|error| Finding::problem(area, error, "correct that file: aye help skills"));
+    summary.into_iter().chain(problems).collect()
 }

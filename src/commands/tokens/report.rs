@@ -115,6 +115,10 @@ impl Report {
         let added = text.strip_prefix(system_prompt_texts()[0].1).unwrap_or(&text);
         let tokens = PartTokens::new(None, estimate_text(added));
         self.push(SYSTEM_PROMPT, "facts about the project", tokens, "", json!({ "part": "facts" }));
+        if let Some(spec) = &inventory.skills {
+            let tokens = PartTokens::new(None, estimate_text(&spec.prompt_section));
+            self.push(SYSTEM_PROMPT, "list of skills", tokens, "", json!({ "part": "skills" }));
+        }
         let max_bytes = inventory.settings.config.project.instructions_kib << 10;
         let source = open_source(&inventory.places, &inventory.folder, Vec::new(), max_bytes);
         for file in ProjectFiles::trusted_instructions(&source) {
@@ -159,6 +163,7 @@ impl Report {
                     "web" => "web.fetch is false",
                     "browser" => "no browser is installed, or it is turned off",
                     "background" => "until a command runs in the background",
+                    "skills" => "there are no skills",
                     _ => "no tool is deferred",
                 };
                 // A session has a workspace, but the list of tools was made without one.

@@ -6,6 +6,7 @@ use crate::assemble::mcp_setup::{connection_context, project_servers, set_up_ser
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
 use crate::assemble::settings_profiles::SettingsProfiles;
+use crate::assemble::skills::{build_tool, find_skills};
 use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
 use crate::chat::ToolSpec;
@@ -34,6 +35,8 @@ pub(in crate::commands) struct Inventory {
     /// The built-in tools and those of MCP servers. No server is started.
     tools: Toolbox,
     pub(in crate::commands) files: Vec<FoundTool>,
+    /// The tool for skills, if there are any.
+    pub(in crate::commands) skills: Option<ToolSpec>,
 }
 
 impl Inventory {
@@ -55,7 +58,8 @@ impl Inventory {
         let servers = set_up_servers(user_servers(&settings.config), &places, context);
         servers.set_project_servers(project_servers(&source));
         let tools = builtin.with_servers(servers);
-        Ok(Self { places, settings, folder, sandbox, factory, tools, files })
+        let skills = build_tool(&find_skills(&places, &source)).map(|tool| tool.tool_spec());
+        Ok(Self { places, settings, folder, sandbox, factory, tools, files, skills })
     }
 
     /// Returns the tool of a file with this name.
@@ -82,7 +86,8 @@ impl Inventory {
 
     /// Returns the specs of the built-in tools that a new session has, and of the MCP servers as they were last accepted.
     pub(in crate::commands) fn session_specs(&self) -> Vec<ToolSpec> {
-        [Toolbox::workspace_specs(), self.tools.tool_specs()].concat()
+        let skills: Vec<ToolSpec> = self.skills.iter().cloned().collect();
+        [Toolbox::workspace_specs(), self.tools.tool_specs(), skills].concat()
     }
 
     /// Lists all tools, those of files first and those that are off last.
@@ -112,7 +117,7 @@ impl Inventory {
 
     /// Describes one tool: what it does, its problems, and what the model sees.
     pub(in crate::commands) fn show(&self, name: &str) -> Result<Vec<String>> {
-        if let Some(spec) = self.tools.tool_specs().into_iter().find(|spec| spec.name == name) {
+        if let Some(spec) = self.session_specs().into_iter().find(|spec| spec.name == name) {
             let origin = server_of(name).map_or_else(|| "built in".to_owned(), service_name);
             return Ok(vec![format!("{name} · {origin}"), spec.description.clone(), json_line(&spec_json(&spec))]);
         }

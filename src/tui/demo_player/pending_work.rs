@@ -168,6 +168,7 @@ fn is_answered(request: &HostRequest) -> bool {
         | HostRequest::ReplaceRule { .. }
         | HostRequest::ListRules
         | HostRequest::ListTools
+        | HostRequest::ListSkills
         | HostRequest::ListServers { .. }
         | HostRequest::LoadRehearsal(_)
         | HostRequest::ApplyRehearsal(..)
@@ -229,8 +230,7 @@ fn answers(request: &HostRequest, reply: &HostReply) -> bool {
         | (HostRequest::SaveRule { .. }, HostReply::RuleSaved { .. })
         | (HostRequest::RevokeRule { .. }, HostReply::RuleRevoked { .. })
         | (HostRequest::ReplaceRule { .. }, HostReply::RuleReplaced { .. })
-        | (HostRequest::ListRules, HostReply::Rules(_))
-        | (HostRequest::ListTools, HostReply::Tools(_))
+        | (HostRequest::ListRules | HostRequest::ListTools | HostRequest::ListSkills, HostReply::TextPage(..))
         | (HostRequest::ListServers { .. }, HostReply::Servers(_))
         | (HostRequest::LoadRehearsal(_), HostReply::Rehearsal(_))
         | (HostRequest::PrepareUndo(_), HostReply::UndoPrepared(_))

@@ -7,6 +7,7 @@ use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL};
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::mcp_names::PREFIX;
 use crate::chat::session::LoggedPlan;
+use crate::chat::skill::LOAD_SKILL;
 use crate::chat::todo_list::TODO_WRITE;
 use crate::chat::{Access, Plan, Preview, RESTORE_FILES};
 use crate::text::clean;
@@ -124,6 +125,7 @@ fn builtin_action(tool: &str, preview: Option<&Preview>) -> Option<&'static str>
         "write_workspace_file" => "Write to workspace",
         "delete_workspace_file" => "Delete from workspace",
         "run_mcp_tool" => "Call",
+        LOAD_SKILL => "Load skill",
         "calculator" => "Calculate",
         TODO_WRITE => "Todo list",
         "read_output" => "Output",

@@ -282,8 +282,8 @@ fn r57_no_late_reply_takes_the_keys_of_a_secret() {
         screen.type_text("ghp_");
         for reply in [
             HostReply::Opened(Box::new(fast_typing::opened_session(None))),
-            HostReply::Tools("a tool".into()),
-            HostReply::Rules("a rule".into()),
+            HostReply::TextPage("Tools of the model", "a tool".into()),
+            HostReply::TextPage("Rules in effect", "a rule".into()),
         ] {
             screen.handle_event(Event::Host(reply));
         }

@@ -129,7 +129,7 @@ fn the_welcome_screen_drops_keys_one_by_one() {
 #[test]
 fn the_palette_shows_every_command_if_there_are_rows_for_them() {
     let mut screen = Screen::new();
-    screen.resize_screen(120, 36);
+    screen.resize_screen(120, 38);
     screen.press_key("ctrl-p");
     let text = screen.screen_text();
     for command in screen.state.commands {

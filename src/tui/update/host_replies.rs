@@ -98,13 +98,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
         HostReply::UndoPrepared(request) => rewind_list::start_undo(state, request),
         HostReply::RewindPoints(points) => rewind_list::set_rewind_points(state, points),
-        HostReply::Rules(text) => {
+        HostReply::TextPage(title, text) => {
             let is_terminal_output = false;
-            popup_stack::open_reader(state, "Rules in effect", &text, is_terminal_output);
-        }
-        HostReply::Tools(text) => {
-            let is_terminal_output = false;
-            popup_stack::open_reader(state, "Tools of the model", &text, is_terminal_output);
+            popup_stack::open_reader(state, title, &text, is_terminal_output);
         }
         HostReply::Servers(servers) => server_list::set_servers(state, servers),
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),

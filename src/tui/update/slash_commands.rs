@@ -51,6 +51,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
     command(&["tools"], "List the tools of the model", |state, _| state.send_request(HostRequest::ListTools)),
+    command(&["skills"], "List skills with their states and tokens", |state, _| {
+        state.send_request(HostRequest::ListSkills)
+    }),
     command(
         &["context", "tokens", "usage", "cost"],
         "Show the context window by part, and the cost of each turn",

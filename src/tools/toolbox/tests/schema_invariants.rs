@@ -18,7 +18,15 @@ fn complete_toolbox() -> Toolbox {
     let commands = BackgroundCommands::default();
     commands.insert(1, BackgroundCommand { command: "serve".into(), control: Arc::<CommandControl>::default() });
     let tools = Toolbox::with_builtin_tools(settings).with_background_commands(&Arc::new(commands));
-    tools.with_workspace(Arc::new(workspace))
+    let skill = crate::chat::skill::Skill {
+        name: "forms".into(),
+        description: "Fill forms".into(),
+        folder: "/nonexistent".into(),
+        shown_folder: "/nonexistent".into(),
+        trusted: None,
+    };
+    let skills: Arc<dyn Tool> = Arc::new(crate::tools::load_skill::LoadSkill(vec![skill]));
+    tools.with_workspace(Arc::new(workspace)).with_project_tools(vec![skills])
 }
 
 fn all_group_specs() -> Vec<ToolSpec> {
@@ -96,6 +104,7 @@ fn valid_arguments(tool: &str) -> Value {
         "read_output" | "kill" => json!({"id": 1}),
         "find_tool" => json!({"words": "w"}),
         "describe_tool" => json!({"name": "n"}),
+        "load_skill" => json!({"name": "forms"}),
         "run_tool" => json!({"name": "n", "arguments": {}}),
         other => panic!("state valid arguments of {other}"),
     }
