@@ -60,9 +60,12 @@ fn r57_keys_that_arrive_with_the_choice_go_into_the_field() {
         program.press_until("\x1bc", "Credential github");
         program.type_text("github");
         program.until_gone("Enter an API key");
+        program.until("❯ github");
         // One write, so that no frame is drawn between the choice and the secret. It must not seem to go on with the filter.
-        program.wait_ms(200);
+        program.wait_ms(500);
         program.press_keys(at_once);
+        // Read together with what follows, the keys would be a paste.
+        program.until("Enter the secret");
         program.type_text(rest);
         let screen = program.until(&"•".repeat(SECRET.len()));
         assert!(screen.contains("Enter the secret") && screen.contains("aye credentials add"), "{screen}");

@@ -292,7 +292,9 @@ fn the_text_of_pdfs_and_feeds_is_read_and_a_hostile_pdf_does_no_harm() {
     assert!(feed.contains("# Blog") && feed.contains("Is **out**") && feed.contains("Untrusted text"), "{feed}");
     assert!(small.contains("text of a PDF") && small.ends_with("[page 1 of 1]\nText of a PDF\n\n"), "{small}");
     assert!(large.contains("A large PDF"), "{large}");
-    assert!(bomb.contains("cannot be read with 10 s of processor time and 1 GiB"), "{bomb}");
+    // On a busy machine the limit of the waiting time comes first.
+    let is_stopped = |text: &str| bomb.contains(text);
+    assert!(is_stopped("with 10 s of processor time and 1 GiB") || is_stopped("not read within 30 s"), "{bomb}");
     assert!(huge.contains("sent a PDF of more than 16 MiB"), "{huge}");
     assert!(broken.contains("damaged or no PDF"), "{broken}");
 }
