@@ -33,9 +33,9 @@
 //! ```
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys, graphics, terminal_clipboard and theme of `tui`, except
-//! for loading themes.
+//! for loading themes, and parts of its demo player, recorder and replay.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
+//! [`chat`], [`policy`], [`demo`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
 //! [`mcp`], [`store`], [`workspace`], [`config`], [`recording`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
 //! has helpers for all of them.
 //!
