@@ -10,6 +10,7 @@ use crate::store::Places;
 use crate::text::clean::clean_line;
 use crate::text::tokens::estimate_text;
 use crate::text::truncation::abbreviate_home;
+use crate::text::width::text_width;
 use crate::tools::Tool;
 use crate::tools::load_skill::LoadSkill;
 use serde_json::{Value, json};
@@ -120,6 +121,24 @@ impl FoundSkill {
         Some(clean_line(&format!("Skill not used: {}: {reason}.", self.file)).into_owned())
     }
 
+    /// Describes the skill after an empty line: its name in this many columns, its state and costs; its description; its file.
+    fn describe(&self, name_columns: usize) -> Vec<String> {
+        let costs = match (&self.state, self.text.as_ref().map(SkillText::tokens)) {
+            (SkillState::Usable, Some((listed, loaded))) => {
+                format!(" · {} in the list, {loaded} when loaded", pluralize(listed as usize, "token"))
+            }
+            (_, Some((_, loaded))) => format!(" · {} when loaded", pluralize(loaded as usize, "token")),
+            (_, None) => String::new(),
+        };
+        let (name, state, origin) = (clean_line(self.name()), self.describe_state(), self.origin());
+        let blanks = " ".repeat(name_columns.saturating_sub(text_width(&name)) + 2);
+        let first = format!("{name}{blanks}{}", clean_line(&format!("{state} · {origin}{costs}")));
+        let description = self.text.as_ref().map(|text| &text.description);
+        let further = description.into_iter().chain([&self.file]);
+        let further = further.map(|text| format!("{}{}", " ".repeat(name_columns + 2), clean_line(text)));
+        [String::new(), first].into_iter().chain(further).collect()
+    }
+
     /// Returns the row for programs.
     pub(crate) fn to_json(&self) -> Value {
         let tokens = self.text.as_ref().map(SkillText::tokens);
@@ -170,7 +189,7 @@ pub(crate) fn build_tool(found: &[FoundSkill]) -> Option<Arc<dyn Tool>> {
     (!skills.is_empty()).then(|| Arc::new(LoadSkill(skills)) as Arc<dyn Tool>)
 }
 
-/// Formats the list as lines: a summary, one line for each skill, and the folder of the user's skills.
+/// Formats the list as lines: a summary, a few lines for each skill, and the folder of the user's skills.
 pub(crate) fn format_skills(found: &[FoundSkill], places: &Places) -> Vec<String> {
     let folder = clean_line(&format!("your skills are in {}", places.skills().display())).into_owned();
     if found.is_empty() {
@@ -180,23 +199,13 @@ pub(crate) fn format_skills(found: &[FoundSkill], places: &Places) -> Vec<String
     let spec = build_tool(found).map(|tool| tool.tool_spec());
     let tokens =
         spec.map_or(0, |spec| estimate_text(&spec.prompt_section) + estimate_tools(std::slice::from_ref(&spec)));
-    let width = found.iter().map(|skill| skill.name().chars().count()).max().unwrap_or(0);
-    let format_row = |skill: &FoundSkill| {
-        let (name, state, origin, file) = (skill.name(), skill.describe_state(), skill.origin(), &skill.file);
-        let costs = match (&skill.state, skill.text.as_ref().map(SkillText::tokens)) {
-            (SkillState::Usable, Some((listed, loaded))) => {
-                format!(" · {} in the list, {loaded} when loaded", pluralize(listed as usize, "token"))
-            }
-            (_, Some((_, loaded))) => format!(" · {} when loaded", pluralize(loaded as usize, "token")),
-            (_, None) => String::new(),
-        };
-        clean_line(&format!("{name:width$}  {state} · {origin}{costs} · {file}")).into_owned()
-    };
+    let width = found.iter().map(|skill| text_width(&clean_line(skill.name()))).max().unwrap_or(0);
     let summary = format!(
         "{usable} of {} usable · about {tokens} tokens in each request, with the tool {LOAD_SKILL} (estimates)",
         pluralize(found.len(), "skill")
     );
-    std::iter::once(summary).chain(found.iter().map(format_row)).chain([String::new(), folder]).collect()
+    let rows = found.iter().flat_map(|skill| skill.describe(width));
+    std::iter::once(summary).chain(rows).chain([String::new(), folder]).collect()
 }
 
 /// Returns the tool for the skills of a session, if it has any, and notices about files of the user that cannot be used.

@@ -48,6 +48,8 @@ pub struct Reader {
 pub enum ReaderBody {
     /// Plain text.
     Plain,
+    /// A list, whose rows go on below their second column.
+    List,
     /// Text with commands, whose rows are marked if they go on with a line.
     Commands,
     /// Plain text with a bar before the lines from outside.
@@ -122,6 +124,7 @@ impl Reader {
                     output::lay_out_linked_output(&self.text, theme.text, theme, width, check)
                 }
                 ReaderBody::Plain => wrap::wrap_pieces(&split(), &wrap::Shape::with_width(width)),
+                ReaderBody::List => wrap::wrap_pieces(&split(), &wrap::Shape::hanging(width)),
                 ReaderBody::Commands => wrap::wrap_command_pieces(&split(), theme.dim, width),
                 ReaderBody::Barred => {
                     wrap_barred(&self.text, [theme.text, theme.border_dim, theme.link], "", width, check)
@@ -158,6 +161,7 @@ impl Reader {
         match &self.body {
             ReaderBody::File(page) => Some(page),
             ReaderBody::Plain
+            | ReaderBody::List
             | ReaderBody::Commands
             | ReaderBody::Barred
             | ReaderBody::Terminal

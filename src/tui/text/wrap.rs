@@ -40,12 +40,19 @@ pub struct Shape {
     /// For output: a verbatim line breaks after spaces if it has any, unless it seems to have columns. A single space at
     /// such a break that does not fit is dropped.
     pub keeps_words: bool,
+    /// For lists: further rows of a line begin below its second column, else below its indentation, if that is in the left half.
+    pub hangs: bool,
 }
 
 impl Shape {
     /// Returns a shape of this width without indentation.
     pub fn with_width(width: usize) -> Shape {
         Shape { width, ..Shape::default() }
+    }
+
+    /// Returns a shape of this width for lists.
+    pub fn hanging(width: usize) -> Shape {
+        Shape { hangs: true, ..Shape::with_width(width) }
     }
 
     /// Returns a shape of this width with the same prefix before every line.
@@ -188,8 +195,13 @@ impl Wrapper<'_> {
     fn lay_out_line(&mut self, graphemes: &[Grapheme]) {
         let mut start = 0;
         let keeps_words = self.shape.keeps_words && !has_columns(graphemes);
+        let hanging_columns = if self.shape.hangs { self.hanging_columns(graphemes) } else { 0 };
         loop {
-            let (indent, columns) = self.line_prefix(start > 0);
+            let (mut indent, mut columns) = self.line_prefix(start > 0);
+            if start > 0 && (1..columns).contains(&hanging_columns) {
+                indent.push(Piece::new(" ".repeat(hanging_columns), Style::default()));
+                columns -= hanging_columns;
+            }
             let end = self
                 .fitting_graphemes(&graphemes[start..], columns, keeps_words)
                 .map_or(graphemes.len(), |end| start + end);
@@ -213,6 +225,23 @@ impl Wrapper<'_> {
                 return;
             }
         }
+    }
+
+    /// Returns how many columns further rows of a line are indented.
+    fn hanging_columns(&self, graphemes: &[Grapheme]) -> usize {
+        let is_blank = |grapheme: &Grapheme| grapheme.kind == BreakClass::Blank;
+        let (mut column, mut indentation) = (0, 0);
+        for run in graphemes.chunk_by(|left, right| is_blank(left) == is_blank(right)) {
+            let is_gap = column > indentation && run.len() > 1;
+            let is_indentation = column == 0 && is_blank(&run[0]);
+            column += run.iter().map(|grapheme| grapheme.cells).sum::<usize>();
+            if is_indentation {
+                indentation = column;
+            } else if is_gap && is_blank(&run[0]) && column <= self.shape.width / 2 {
+                return column;
+            }
+        }
+        if indentation <= self.shape.width / 2 { indentation } else { 0 }
     }
 
     /// Returns the prefix of the next line, which may be a continuation, and the remaining columns.

@@ -136,6 +136,7 @@ fn followed_command(popup: &Popup) -> Option<u32> {
         Popup::Reader(reader) => match reader.body {
             ReaderBody::Background(number) => Some(number),
             ReaderBody::Plain
+            | ReaderBody::List
             | ReaderBody::Commands
             | ReaderBody::Barred
             | ReaderBody::Terminal

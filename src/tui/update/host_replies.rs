@@ -10,7 +10,7 @@ use crate::tui::open_session::{OpenSession, ProjectTrust};
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
-use crate::tui::popup::Popup;
+use crate::tui::popup::{Popup, ReaderBody};
 use crate::tui::prompts::prompt::Prompts;
 use crate::tui::state::State;
 use std::mem::take;
@@ -98,10 +98,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
         HostReply::UndoPrepared(request) => rewind_list::start_undo(state, request),
         HostReply::RewindPoints(points) => rewind_list::set_rewind_points(state, points),
-        HostReply::TextPage(title, text) => {
-            let is_terminal_output = false;
-            popup_stack::open_reader(state, title, &text, is_terminal_output);
-        }
+        HostReply::TextPage(title, text) => popup_stack::push_reader(state, title, text.into(), ReaderBody::List),
         HostReply::Servers(servers) => server_list::set_servers(state, servers),
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event, tools_event } => {

@@ -28,6 +28,14 @@ fn moves_whole_words_to_the_next_line() {
 }
 
 #[test]
+fn rows_of_a_list_go_on_below_its_second_column() {
+    let wrap = |text: &str, width| line_texts(&wrap_pieces(&[plain_piece(text)], &Shape::hanging(width)));
+    let text = "name  one two\n      three four\nfive six seven";
+    assert_eq!(wrap(text, 12), ["name  one", "      two", "      three", "      four", "five six", "seven"]);
+    assert_eq!(wrap("name    漢 字字", 14), ["name    漢 字", "字"], "the column is not in the left half");
+}
+
+#[test]
 fn breaks_long_words_between_graphemes() {
     check_wrap("abcdefgh", 3, &["abc", "def", "gh"]);
     check_wrap("ab cdefgh", 4, &["ab", "cdef", "gh"]);
@@ -76,6 +84,14 @@ fn output_with_columns_breaks_at_the_last_column() {
 }
 
 proptest! {
+    #[test]
+    fn lists_lose_nothing_but_spaces(text in "[a-c\n ]{0,40}", width in 0_usize..12) {
+        let lines = line_texts(&wrap_pieces(&[plain_piece(&text)], &Shape::hanging(width)));
+        prop_assert!(lines.iter().all(|line| line.len() <= width.max(1)), "{lines:?}");
+        let without_blanks = |text: &str| text.replace([' ', '\n'], "");
+        prop_assert_eq!(without_blanks(&lines.concat()), without_blanks(&text));
+    }
+
     #[test]
     fn output_loses_nothing_but_spaces(text in "[a-c 漢]{0,40}", width in 2_usize..12) {
         let shape = Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) };
@@ -145,7 +161,7 @@ proptest! {
 fn wrap_command(command: &str, width: usize) -> Vec<String> {
     let first_prefix = vec![Piece::new("$ ", Style::new())];
     let next_prefix = vec![Piece::new("  ", Style::new())];
-    let shape = Shape { width, first_prefix, next_prefix, verbatim: true, keeps_words: false };
+    let shape = Shape { width, first_prefix, next_prefix, verbatim: true, ..Shape::default() };
     let page = wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
     let line_text = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
     page.lines.iter().map(line_text).collect()
