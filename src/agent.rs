@@ -45,7 +45,7 @@ mod update_context;
 mod user_commands;
 mod waiting_calls;
 
-pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
+pub use agent_config::{AgentConfig, DryRunConfig};
 pub use call_state::{Preapproval, QueuePreview, Trial, TrialSupport};
 pub use context_parts::{ContextKind, ContextPart};
 pub use context_window::ContextUsage;

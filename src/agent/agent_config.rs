@@ -17,21 +17,13 @@ pub struct AgentConfig {
     pub search_tools: Vec<ToolSpec>,
     /// Tools for background commands, until the session has one; then they are among `tools`.
     pub background_tools: Vec<ToolSpec>,
-    /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.
-    pub sub_agent_config: Option<SubAgentConfig>,
+    /// System prompt of sub-agents; `None` in a sub-agent, which cannot start others.
+    pub sub_agent_prompt: Option<String>,
     /// Hooks and model reviewer that check a call before it starts.
     pub reviewers: Reviewers,
     /// True if the model may be asked for a session title.
     pub requests_titles: bool,
     pub dry_run: DryRunConfig,
-}
-
-/// System prompt and tools of every sub-agent.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubAgentConfig {
-    pub system_prompt: String,
-    /// Tools it may call. A sub-agent cannot start others, whatever is listed here.
-    pub tools: Vec<ToolSpec>,
 }
 
 /// Simulation of results in a dry run, and what the model learns of it. Without effect in a live session.

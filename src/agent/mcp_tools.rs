@@ -8,14 +8,8 @@ use crate::chat::{Entry, ToolSpec, UnacceptedTools};
 impl State {
     /// Replaces the tools of MCP servers from the next request on. A running sub-agent keeps the ones it has.
     fn set_mcp_tools(&mut self, tools: &[ToolSpec]) {
-        let replace_in = |all: &mut Vec<ToolSpec>| {
-            all.retain(|tool| !tool.name.starts_with(PREFIX));
-            all.extend_from_slice(tools);
-        };
-        replace_in(&mut self.config.tools);
-        if let Some(sub_agents) = &mut self.config.sub_agent_config {
-            replace_in(&mut sub_agents.tools);
-        }
+        self.config.tools.retain(|tool| !tool.name.starts_with(PREFIX));
+        self.config.tools.extend_from_slice(tools);
         self.update_fixed_estimate();
     }
 }
@@ -32,7 +26,7 @@ pub(super) fn change_tools(ctx: &mut UpdateContext<'_>, tools: &[ToolSpec], unac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Effect, Event, SubAgentConfig, update};
+    use crate::agent::{Effect, Event, update};
     use crate::policy::Policy;
     use serde_json::json;
 
@@ -43,8 +37,8 @@ mod tests {
     #[test]
     fn changed_tools_of_servers_replace_only_those_of_servers() {
         let built_in = vec![spec("read_file"), spec("mcp__a__old")];
-        let mut state = State::new(Policy::default(), "m".to_owned(), "s".to_owned(), built_in.clone());
-        state.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: built_in });
+        let mut state = State::new(Policy::default(), "m".to_owned(), "s".to_owned(), built_in);
+        state.config.sub_agent_prompt = Some(String::new());
         let tools = vec![spec("mcp__a__new"), spec("mcp__b__x")];
         let unaccepted = UnacceptedTools { server: "a".to_owned(), tools: vec!["old".to_owned()] };
         let event = Event::ToolsChanged { tools, notices: Vec::new(), unaccepted: Some(unaccepted.clone()) };
@@ -54,6 +48,9 @@ mod tests {
         update(&mut state, Event::SessionTitled("t".to_owned()));
         let entry = Entry::UnacceptedTools(unaccepted);
         assert_eq!(update(&mut state, event), [Effect::AppendEntry(entry)]);
-        assert_eq!(names(&state.config.sub_agent_config.unwrap().tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
+        assert_eq!(
+            names(&state.new_sub_agent_state().unwrap().config.tools),
+            ["read_file", "mcp__a__new", "mcp__b__x"]
+        );
     }
 }

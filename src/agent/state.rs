@@ -261,11 +261,8 @@ impl State {
 
     /// Changes the tools, also those of later sub-agents. Takes effect with the next request.
     pub(super) fn change_tools(&mut self, removed: &[String], added: &[ToolSpec]) {
-        let sub_agent_tools = self.config.sub_agent_config.as_mut().map(|config| &mut config.tools);
-        for tools in [&mut self.config.tools].into_iter().chain(sub_agent_tools) {
-            tools.retain(|tool| !removed.contains(&tool.name));
-            tools.extend(added.iter().cloned());
-        }
+        self.config.tools.retain(|tool| !removed.contains(&tool.name));
+        self.config.tools.extend(added.iter().cloned());
         self.set_instructions(self.config.instructions.clone());
     }
 

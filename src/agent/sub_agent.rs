@@ -3,7 +3,6 @@
 //! A sub-agent uses the same state machine. Its effects become effects of the turn, its entries are recorded under the
 //! call that started it, and its last reply is that call's outcome.
 
-use super::agent_config::SubAgentConfig;
 use super::call_settlement::settle_call;
 use super::effect::Effect;
 use super::event::Event;
@@ -25,7 +24,8 @@ const MAX_RESULT_BYTES: usize = 16 << 10;
 impl State {
     /// Creates the state of a new sub-agent; `None` in a sub-agent.
     pub(super) fn new_sub_agent_state(&self) -> Option<Self> {
-        let SubAgentConfig { system_prompt, tools } = self.config.sub_agent_config.clone()?;
+        let system_prompt = self.config.sub_agent_prompt.clone()?;
+        let tools = self.config.tools.iter().filter(|tool| !tool.is_main_only).cloned().collect();
         let mut state = Self::new(self.policy, self.model.name.clone(), system_prompt, tools);
         state.model.clone_from(&self.model);
         state.counts.turns = self.counts.turns;
@@ -46,7 +46,7 @@ impl State {
 /// Returns the error for the model if a task cannot be delegated; `None` if it can, or if the plan is no task.
 pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
     match &plan.work {
-        Work::Task(_) if state.config.sub_agent_config.is_none() => {
+        Work::Task(_) if state.config.sub_agent_prompt.is_none() => {
             Some("A sub-agent cannot start sub-agents. Do this part yourself.".to_owned())
         }
         Work::Task(_) if state.turn.delegated_tasks >= MAX_TASKS_PER_TURN => Some(format!(

@@ -14,7 +14,7 @@ const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Settings from which connections are made.
 pub(crate) struct Connector {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) credentials: Credentials,
     pub(crate) flags: Overrides,
     /// True if new sessions of this run are dry runs.
@@ -95,7 +95,7 @@ impl Connector {
             model: model.map(str::to_owned).or_else(|| self.flags.model.clone()),
             ..self.flags.clone()
         };
-        let mut settings = self.settings.clone();
+        let mut settings = Settings::clone(&self.settings);
         settings.config.model.profile = None;
         // An address without a profile uses the settings of the profile `openai`, except those for its provider and model.
         if let Some(profile) = settings.config.profiles.get_mut(OPENAI) {
@@ -173,7 +173,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let flags = Overrides::default();
         let connector = Connector {
-            settings: Settings::from_layers([parse_settings(settings, "f")], &|_| None, &flags),
+            settings: Arc::new(Settings::from_layers([parse_settings(settings, "f")], &|_| None, &flags)),
             credentials: Credentials::load(&home.path().join("keys.toml")).unwrap(),
             flags,
             dry_run: false,

@@ -127,7 +127,8 @@ mod tests {
     fn samplings_with(model: &Scripted) -> (ServerSamplings, mpsc::Receiver<HostReply>) {
         let no_variables = |_: &str| None;
         let settings = Settings::from_layers([], &no_variables, &Overrides::default());
-        let profiles = SettingsProfiles::new(&settings, &Overrides::default(), &Places::within(Path::new("/none")));
+        let profiles =
+            SettingsProfiles::new(Arc::new(settings), &Overrides::default(), &Places::within(Path::new("/none")));
         profiles.set_session_model(&connect_model(1, model));
         let samplings = ServerSamplings::new(Arc::new(profiles));
         let (replies, screen) = mpsc::channel(1);

@@ -12,7 +12,7 @@ use super::server_samplings::ServerSamplings;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
 use super::tool_files::ToolFactory;
-use crate::agent::{self, Event, State, SubAgentConfig};
+use crate::agent::{self, Event, State};
 use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::{UsageError, bail_usage};
 use crate::config::rules::rule_watcher::RuleWatcher;
@@ -264,7 +264,7 @@ impl SessionBuilder {
         let (tools, tool_notices) = self.session_tools(&source);
         let workspace = Arc::new(Workspace::new(&self.places, id.clone(), self.workspace_limits));
         let mut tools = tools.with_own_browser().with_workspace(workspace.clone());
-        let (tool_specs, sub_agent_specs) = (tools.tool_specs(), tools.sub_agent_specs());
+        let tool_specs = tools.tool_specs();
         if let Some(overlay) = overlay {
             let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
             tools = tools.with_tool(Arc::new(ApplyChange(rehearsal.clone())));
@@ -319,8 +319,7 @@ impl SessionBuilder {
         let as_live = self.dry_run.ask == AskHandling::AsLive;
         let (mode, mode_notice) = self.initial_mode(model, copied_from.is_some());
         let policy = Policy { mode, dry_run, asks_as_live: as_live };
-        let sub_agent_config =
-            SubAgentConfig { system_prompt: agent::build_sub_agent_prompt(&system_prompt), tools: sub_agent_specs };
+        let sub_agent_prompt = agent::build_sub_agent_prompt(&system_prompt);
         let mut state = State::new(policy, model.name.clone(), system_prompt, tool_specs);
         state.config.dry_run.labels_results = dry_run && tell_model == TellModel::EachResult;
         state.config.dry_run.is_hidden = dry_run && tell_model == TellModel::Never;
@@ -328,7 +327,7 @@ impl SessionBuilder {
         state.config.background_tools = Toolbox::background_specs();
         state.config.search_tools = Toolbox::search_specs();
         state.model.tool_limit = model.connection_info.tool_limit;
-        state.config.sub_agent_config = Some(sub_agent_config);
+        state.config.sub_agent_prompt = Some(sub_agent_prompt);
         state.config.dry_run.no_sandbox_reason = no_sandbox_reason;
         let simulator = self.build_simulator(model, SimulationLedger::default());
         state.config.dry_run.simulator =

@@ -11,7 +11,7 @@ use crate::tools::transfer_tool::{ProfileFinder, ProfileTarget};
 use async_trait::async_trait;
 use reqwest::Url;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum bytes of an answer for an MCP server.
@@ -21,7 +21,7 @@ const SAMPLING_LIMIT: Duration = Duration::from_secs(120);
 
 /// Finds profiles in the settings. Keys that the user entered are read for each lookup, because more may be entered.
 pub(crate) struct SettingsProfiles {
-    settings: Settings,
+    settings: Arc<Settings>,
     flags: Overrides,
     keys_file: PathBuf,
     /// The model of the open session.
@@ -29,8 +29,8 @@ pub(crate) struct SettingsProfiles {
 }
 
 impl SettingsProfiles {
-    pub(crate) fn new(settings: &Settings, flags: &Overrides, places: &Places) -> Self {
-        let (settings, flags, keys_file) = (settings.clone(), flags.clone(), places.credentials());
+    pub(crate) fn new(settings: Arc<Settings>, flags: &Overrides, places: &Places) -> Self {
+        let (flags, keys_file) = (flags.clone(), places.credentials());
         Self { settings, flags, keys_file, session_model: Mutex::default() }
     }
 

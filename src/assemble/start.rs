@@ -125,6 +125,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
         notices.push(format!("Cannot read the credentials of tools: {error}. Check the file with `aye doctor`."));
         ToolCredentials::default()
     });
+    let settings = Arc::new(settings);
     let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
     let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
@@ -159,7 +160,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
     let secret_store = connector.settings.config.credentials.store;
     let store = Arc::new(CredentialStore::new(&places, secrets.clone(), secret_store));
     let credentials = Arc::new(CredentialPrompts::new(store.clone()));
-    let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
+    let profiles = Arc::new(SettingsProfiles::new(connector.settings.clone(), &connector.flags, &places));
     let server_samplings = Arc::new(ServerSamplings::new(profiles.clone()));
     let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store.clone(), profiles));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);

@@ -17,6 +17,8 @@ pub struct ToolSpec {
     pub parameters: Value,
     /// True if a file or an MCP server defines it.
     pub is_custom: bool,
+    /// True if sub-agents do not get it.
+    pub is_main_only: bool,
     /// Names of the parameters whose values may hold references to files, and what a reference there stands for.
     pub file_references: Vec<(String, ReferenceUse)>,
     /// Text that the system prompt has while the tool is offered, such as a list of what it can load; usually empty. It may be

@@ -27,6 +27,7 @@ use crate::store::Places;
 use anyhow::Result;
 use finding::{Finding, Redaction};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Time limit of one check.
@@ -37,7 +38,7 @@ struct Report {
     findings: Vec<Finding>,
     redaction: Redaction,
     /// Settings and folders; `None` if there is no folder for settings and sessions.
-    environment: Option<(Settings, Places)>,
+    environment: Option<(Arc<Settings>, Places)>,
 }
 
 /// Runs all checks, and prints the findings or writes them to a file.
@@ -70,7 +71,8 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let loaded_tool_credentials = ToolCredentials::load(&places.tool_credentials());
     let tool_credentials = loaded_tool_credentials.as_ref().cloned().unwrap_or_default();
     let mut redaction = Redaction::new(&settings.config, &credentials, &tool_credentials);
-    let connector = Connector { settings, credentials, flags, dry_run: false, is_interactive: false };
+    let connector =
+        Connector { settings: Arc::new(settings), credentials, flags, dry_run: false, is_interactive: false };
 
     let config = &connector.settings.config;
     let shell = config.shell.clone();

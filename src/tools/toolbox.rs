@@ -177,7 +177,8 @@ impl Toolbox {
 
     /// Returns the specs of the tools for background commands.
     pub fn background_specs() -> Vec<ToolSpec> {
-        Self::background_tools(&Arc::default()).tools.iter().map(|tool| tool.tool_spec()).collect()
+        let tools = Self::background_tools(&Arc::default()).tools;
+        tools.iter().map(|tool| ToolSpec { is_main_only: true, ..tool.tool_spec() }).collect()
     }
 
     /// Returns the tools that find, describe and call the tools of files and MCP servers. They are offered only if those
@@ -250,7 +251,7 @@ impl Toolbox {
 
     /// Returns the specs of the tools that files of the project define, and of the one whose credentials depend on them.
     pub fn project_specs(&self) -> Vec<ToolSpec> {
-        self.project_tools.iter().chain(&self.credential_tool()).map(|tool| tool.tool_spec()).collect()
+        self.project_tools.iter().chain(&self.credential_tool()).map(|tool| spec_of(&**tool)).collect()
     }
 
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
@@ -280,7 +281,7 @@ impl Toolbox {
 
     /// Returns the specs of all offered tools: the built-in ones in the same order, then those of MCP servers.
     pub fn tool_specs(&self) -> Vec<ToolSpec> {
-        self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
+        self.all_tools().filter(|tool| tool.is_offered()).map(|tool| spec_of(&*tool)).collect()
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
@@ -302,15 +303,6 @@ impl Toolbox {
     /// Returns the names of all offered tools.
     pub fn tool_names(&self) -> Vec<String> {
         self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.name().into_owned()).collect()
-    }
-
-    /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents or end
-    /// the turn.
-    pub fn sub_agent_specs(&self) -> Vec<ToolSpec> {
-        self.all_tools()
-            .filter(|tool| tool.is_offered() && tool.is_for_sub_agents())
-            .map(|tool| tool.tool_spec())
-            .collect()
     }
 
     /// Returns the tool with this name, or an error that lists the available tools.
@@ -340,6 +332,11 @@ impl Toolbox {
         let names = join_first(&names, MAX_LISTED_NAMES);
         Error::Arguments(format!("Unknown tool “{name}”. Available tools: {names}."))
     }
+}
+
+/// Returns the spec of a tool, with who gets it.
+fn spec_of(tool: &dyn Tool) -> ToolSpec {
+    ToolSpec { is_main_only: !tool.is_for_sub_agents(), ..tool.tool_spec() }
 }
 
 #[cfg(test)]

@@ -138,11 +138,22 @@ fn requests_show_calls_of_deferred_tools_as_the_model_makes_them() {
 #[test]
 fn sub_agents_defer_the_same_tools_without_a_record_of_their_own() {
     let mut state = state_with(&["mcp__hub__a"]);
-    state.config.sub_agent_config =
-        Some(SubAgentConfig { system_prompt: String::new(), tools: state.config.tools.clone() });
+    state.config.sub_agent_prompt = Some(String::new());
     let sub_agent = state.new_sub_agent_state().unwrap();
     assert_eq!(sub_agent.deferred_tools().count(), 1);
     assert_eq!(sub_agent.offered_tools().len(), 4);
+}
+
+#[test]
+fn sub_agents_get_no_tool_that_is_only_for_the_main_agent() {
+    let mut state = state_with(&[]);
+    state.config.sub_agent_prompt = Some(String::new());
+    let hand_over = ToolSpec { is_main_only: true, ..spec("hand_over", true) };
+    let added = vec![hand_over, spec("weather", true)];
+    update(&mut state, Event::ProjectToolsChanged { removed: Vec::new(), added });
+    let names = |state: &State| state.config.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&state), ["read_file", "hand_over", "weather"]);
+    assert_eq!(names(&state.new_sub_agent_state().unwrap()), ["read_file", "weather"]);
 }
 
 /// Runs a call through planning, a decision if it is asked for, and its outcome; returns everything that happens.

@@ -21,8 +21,7 @@ struct Simulation {
 
 fn new_state() -> State {
     let mut state = idle_state();
-    state.config.sub_agent_config =
-        Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
+    state.config.sub_agent_prompt = Some("You are a sub-agent.".into());
     state
 }
 

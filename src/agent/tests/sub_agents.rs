@@ -6,8 +6,7 @@ use crate::chat::audit::{Integrity, collect_records};
 /// Creates an agent that can delegate tasks.
 pub(super) fn delegating_state() -> State {
     let mut state = super::idle_state();
-    state.config.sub_agent_config =
-        Some(SubAgentConfig { system_prompt: "You are a sub-agent.".into(), tools: vec![] });
+    state.config.sub_agent_prompt = Some("You are a sub-agent.".into());
     state
 }
 

@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// The tools of a folder.
 pub(in crate::commands) struct Inventory {
     pub(in crate::commands) places: Places,
-    pub(in crate::commands) settings: config::Settings,
+    pub(in crate::commands) settings: Arc<config::Settings>,
     pub(in crate::commands) folder: PathBuf,
     pub(in crate::commands) sandbox: sandbox_setup::SandboxSetup,
     pub(in crate::commands) factory: ToolFactory,
@@ -45,12 +45,13 @@ impl Inventory {
         let (places, folder) = open_places(place)?;
         let settings =
             config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
+        let settings = Arc::new(settings);
         let sandbox = sandbox_setup::setup_sandbox(&settings.config.shell, &places);
         let tool_settings = tool_settings(&settings.config, sandbox.sandbox.clone(), &folder);
         let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
         let credentials =
             Arc::new(CredentialStore::new(&places, KnownSecrets::default(), settings.config.credentials.store));
-        let profiles = Arc::new(SettingsProfiles::new(&settings, &Overrides::default(), &places));
+        let profiles = Arc::new(SettingsProfiles::new(settings.clone(), &Overrides::default(), &places));
         let factory = ToolFactory::new(tool_settings, &settings.config, credentials.clone(), profiles);
         let source = open_source(&places, &folder, Vec::new(), 0);
         let files = factory.find_all(&places, &source);

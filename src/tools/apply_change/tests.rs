@@ -125,7 +125,7 @@ fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
     let plan = project.plan_change(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
     let tools = super::super::Toolbox::from_tools(vec![Arc::new(ApplyChange(project.rehearsal.clone()))]);
-    assert_eq!((tools.tool_specs(), tools.sub_agent_specs()), (vec![], vec![]));
+    assert_eq!(tools.tool_specs(), []);
     let call = ToolCall {
         id: "a".into(),
         name: APPLY_CHANGE.to_owned(),

@@ -1,7 +1,7 @@
 //! Sub-agents on the screen: their rows, prompts and details.
 
 use super::*;
-use crate::agent::{PendingCall, SubAgentConfig};
+use crate::agent::PendingCall;
 
 fn task_intent(name: &str) -> Intent {
     Intent::Act(Box::new(Plan {
@@ -20,7 +20,7 @@ fn task_intent(name: &str) -> Intent {
 /// A turn with sub-agents of these names, whose calls are `h0`, `h1` and so on.
 fn screen_with_sub_agents(names: &[&str]) -> Screen {
     let mut screen = Screen::new();
-    screen.state.agent.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: vec![] });
+    screen.state.agent.config.sub_agent_prompt = Some(String::new());
     screen.send_text("go");
     for index in 0..names.len() {
         let id = CallId(format!("h{index}"));

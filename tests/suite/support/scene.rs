@@ -2,7 +2,7 @@
 
 use super::folder::Folder;
 use crate::support::scripted::{Reply, Scripted, says};
-use aye::agent::{self, Effect, Event, State, SubAgentConfig, WaitingCall};
+use aye::agent::{self, Effect, Event, State, WaitingCall};
 use aye::chat::*;
 use aye::llm::Llm;
 use aye::policy::Policy;
@@ -102,8 +102,7 @@ impl Scene {
         let tools = Arc::new(Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()));
         let policy = Policy { dry_run, ..Policy::default() };
         let mut state = State::new(policy, "scripted".into(), "words".into(), tools.tool_specs());
-        state.config.sub_agent_config =
-            Some(SubAgentConfig { system_prompt: "sub-agent prompt".into(), tools: tools.sub_agent_specs() });
+        state.config.sub_agent_prompt = Some("sub-agent prompt".into());
         let log = MemoryLog::default();
         let disk = Arc::new(Disk::new(&project).unwrap());
         let (runtime, events) = if dry_run {
