@@ -237,3 +237,20 @@ fn warnings_on_a_low_screen_leave_room_for_the_first_step() {
     assert!(text.contains("Type “say hello” and press enter to start."), "{text}");
     assert!(text.contains("config.toml:1: screne") && text.contains("more · /notices lists all"), "{text}");
 }
+
+#[test]
+fn a_low_screen_says_how_many_warnings_it_does_not_show() {
+    let mut screen = Screen::new();
+    screen.state.session.connection.source = "a long description of the provider. ".repeat(12);
+    for number in 1..=2 {
+        let text =
+            format!("~/.config/aye/config.toml:{number}: screne is not a section. {}", "Correct it. ".repeat(20));
+        screen.state.show_notice(&text, crate::tui::parts::toast::Kind::Warning);
+    }
+    screen.advance_ms(60_000);
+    for (size, note) in [((60, 15), "! 2 warnings · /notices lists all"), ((120, 36), "config.toml:2: screne")] {
+        screen.resize_screen(size.0, size.1);
+        let text = screen.screen_text();
+        assert!(text.contains("a long description") && text.contains(note), "{text}");
+    }
+}

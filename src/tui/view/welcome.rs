@@ -2,6 +2,7 @@
 
 use crate::agent::TrialSupport;
 use crate::chat::instructions::InstructionScope;
+use crate::chat::pluralize;
 use crate::policy::Mode;
 use crate::text::clean::clean_text;
 use crate::text::width;
@@ -43,8 +44,8 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width).clamp(1, MAX_LINE);
     let rows = usize::from(area.height);
     let mut sections = fit_sections(state, width, rows, MAX_WARNINGS);
-    // Fewer warnings are shown if they would push out the first step.
-    for max_warnings in (1..MAX_WARNINGS).rev() {
+    // Fewer warnings are shown if they would push out the first step, and at last only their number.
+    for max_warnings in (0..MAX_WARNINGS).rev() {
         if sections_height(&sections) <= rows {
             break;
         }
@@ -53,10 +54,16 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     // A third of the free rows, at most six, is above the text.
     let blank_rows = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
-    let lines = sections
+    let mut lines: Vec<&Line> = sections
         .iter()
         .enumerate()
-        .flat_map(|(index, section)| blank[..blank_rows_above(&sections, index)].iter().chain(&section.lines));
+        .flat_map(|(index, section)| blank[..blank_rows_above(&sections, index)].iter().chain(&section.lines))
+        .collect();
+    // What is cut off must not be a warning.
+    let note = hidden_warnings_line(state, 0, width);
+    if let (Some(note), Some(last)) = (note.first().filter(|_| lines.len() > rows), rows.checked_sub(1)) {
+        lines[last] = note;
+    }
     for (row, line) in area.rows().skip(blank_rows).zip(lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
@@ -160,11 +167,21 @@ fn warnings_section(state: &State, width: usize, max_warnings: usize) -> Section
     for warning in state.current_warnings().take(max_warnings) {
         lines.extend(wrap_styled(&[(&clean_text(warning), theme.warning)], width, "! "));
     }
-    let hidden_count = state.current_warnings().count().saturating_sub(max_warnings);
-    if hidden_count > 0 {
-        lines.extend(wrap_styled(&[(&format!("{hidden_count} more · /notices lists all"), theme.dim)], width, "  "));
-    }
+    lines.extend(hidden_warnings_line(state, max_warnings, width));
     Section::new(lines, 0)
+}
+
+/// Says how many warnings are not shown, if any.
+fn hidden_warnings_line(state: &State, shown: usize, width: usize) -> Vec<Line<'static>> {
+    let theme = &state.theme;
+    match state.current_warnings().count().saturating_sub(shown) {
+        0 => Vec::new(),
+        count if shown == 0 => {
+            let text = format!("{} · /notices lists all", pluralize(count, "warning"));
+            wrap_styled(&[(&text, theme.warning)], width, "! ")
+        }
+        count => wrap_styled(&[(&format!("{count} more · /notices lists all"), theme.dim)], width, "  "),
+    }
 }
 
 /// Instructions sent to the model, and project files that are not used.
