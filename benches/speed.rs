@@ -18,9 +18,10 @@ use aye::tui::theme::catalog::Themes;
 use aye::tui::{Connection, Event, HostReply, LinkStatus, Settings, State, update, view};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::backend::Backend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui_crossterm::CrosstermBackend;
 use serde_json::{Value, json};
 use std::hint::black_box;
 

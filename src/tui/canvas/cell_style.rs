@@ -24,19 +24,17 @@ const MODIFIERS: [(Modifier, u8, u8); 9] = [
 pub(super) struct CellStyle {
     pub(super) fg: Color,
     pub(super) bg: Color,
-    pub(super) underline: Color,
     pub(super) modifier: Modifier,
 }
 
 impl CellStyle {
     /// Returns the style of a cell. For a space without a modifier that is visible on it, only the background is kept.
     pub(super) fn from_cell(cell: &Cell, is_blank: bool) -> Self {
-        let Cell { fg, bg, underline_color: underline, modifier, .. } = *cell;
+        let Cell { fg, bg, modifier, .. } = *cell;
         if is_blank && !modifier.intersects(VISIBLE_ON_SPACE) {
             return Self { bg, ..Self::default() };
         }
-        let underline = if modifier.contains(Modifier::UNDERLINED) { underline } else { Color::Reset };
-        Self { fg, bg, underline, modifier }
+        Self { fg, bg, modifier }
     }
 
     /// Returns whether the style sets only a background, so that erasing can produce it.
@@ -55,12 +53,7 @@ impl CellStyle {
     /// Returns this style with the fewest changes that make a space look the same as in `space_style`.
     pub(super) fn adapted_to_space(&self, space_style: &CellStyle) -> CellStyle {
         match space_style.is_background_only() {
-            true => CellStyle {
-                bg: space_style.bg,
-                underline: Color::Reset,
-                modifier: self.modifier.difference(VISIBLE_ON_SPACE),
-                ..*self
-            },
+            true => CellStyle { bg: space_style.bg, modifier: self.modifier.difference(VISIBLE_ON_SPACE), ..*self },
             false => *space_style,
         }
     }
@@ -110,9 +103,7 @@ impl CellStyle {
                 sequence.push_parameter(Some(on_code));
             }
         }
-        for (old, new, base) in
-            [(self.fg, target.fg, 38), (self.bg, target.bg, 48), (self.underline, target.underline, 58)]
-        {
+        for (old, new, base) in [(self.fg, target.fg, 38), (self.bg, target.bg, 48)] {
             if old != new {
                 sequence.push_colour(new, base);
             }
@@ -143,7 +134,7 @@ impl<'a> SgrSequence<'a> {
         }
     }
 
-    /// Appends a colour. `base` is 38 for the text, 48 for the background, 58 for the underline; `base + 1` resets it.
+    /// Appends a colour. `base` is 38 for the text and 48 for the background; `base + 1` resets it.
     fn push_colour(&mut self, colour: Color, base: u8) {
         let index = match colour {
             Color::Reset => return self.push_parameter(Some(base + 1)),

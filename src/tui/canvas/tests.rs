@@ -83,7 +83,6 @@ impl TestTerminal {
                 let shown_style = CellStyle {
                     fg: convert_colour(cell.fgcolor()),
                     bg: convert_colour(cell.bgcolor()),
-                    underline: Color::Reset,
                     modifier: [
                         (cell.bold(), Modifier::BOLD),
                         (cell.dim(), Modifier::DIM),
@@ -390,4 +389,10 @@ fn links_stay_correct_when_numbering_restarts() {
         assert!(last.contains(&format!("https://e.x/{number}\x1b\\here")), "{last:?}");
     }
     assert!(canvas.addresses_by_number.len() <= MAX_ADDRESSES, "{last:?}");
+}
+
+/// A screen keeps two frames. The feature `underline-color`, which a crate may turn on for all, makes cells larger.
+#[test]
+fn a_cell_takes_40_bytes() {
+    assert_eq!(size_of::<ratatui::buffer::Cell>(), 40);
 }
