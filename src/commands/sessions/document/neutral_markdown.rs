@@ -59,6 +59,16 @@ impl<'a> Edits<'a> {
                 let offsets = html.match_indices(['<', '>', '&']).map(|(offset, _)| range.start + offset);
                 offsets.for_each(|offset| self.escape(offset));
             }
+            // It would begin HTML or a link once another edit removes what prevents it. In a quote, the parser also takes the `>` of
+            // the next line for the end of a declaration.
+            Event::Text(_) if !self.in_code => {
+                let starts = range.clone().filter(|offset| {
+                    let (before, after) = self.text.as_bytes().split_at(*offset);
+                    let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+                    matches!(after, [b'<', b'!' | b'/' | b'?' | b'a'..=b'z' | b'A'..=b'Z', ..]) && backslashes % 2 == 0
+                });
+                starts.collect::<Vec<_>>().into_iter().for_each(|offset| self.escape(offset));
+            }
             Event::Code(address) if self.links_text() && self.can_start_link(range.start) => {
                 if let Some(file) = self.files.find_address(&address) {
                     let link = format!("[{}]({})", &self.text[range.clone()], file.relative_url());

@@ -87,6 +87,12 @@ fn an_address_is_a_link_in_markdown_and_in_a_page() {
             "<p>!<a href=\"#file-ID-2\">workspace://ID</a> !<code><a href=\"#file-ID-2\">workspace://ID</a></code></p>\n",
         ),
         ("!<workspace://PIC>", "!&lt;workspace://PIC>", "<p>!<a href=\"#file-PIC-1\">workspace://PIC</a></p>\n"),
+        (
+            "1 < 2 <javascript:x<workspace://ID>>",
+            "1 < 2 &lt;javascript:x[workspace://ID](files/my_notes_q1.md)>",
+            "<p>1 &lt; 2 &lt;javascript:x<a href=\"#file-ID-2\">workspace://ID</a>&gt;</p>\n",
+        ),
+        ("(<!a \\<!a\nb", "(&lt;!a \\<!a\nb", "<p>(&lt;!a &lt;!a\nb</p>\n"),
         ("\\workspace://ID", "\\workspace://ID", "<p>\\<a href=\"#file-ID-2\">workspace://ID</a></p>\n"),
         // None of these is included.
         ("[a](workspace://ID@3)", "\\[a](workspace://ID@3)", "<p>a (workspace://ID@3)</p>\n"),
