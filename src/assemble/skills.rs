@@ -132,7 +132,7 @@ impl FoundSkill {
         };
         let (name, state, origin) = (clean_line(self.name()), self.describe_state(), self.origin());
         let blanks = " ".repeat(name_columns.saturating_sub(text_width(&name)) + 2);
-        let first = format!("{name}{blanks}{}", clean_line(&format!("{state} · {origin}{costs}")));
+        let first = format!("{name}{blanks}{}", clean_line(&format!("{origin} · {state}{costs}")));
         let description = self.text.as_ref().map(|text| &text.description);
         let further = description.into_iter().chain([&self.file]);
         let further = further.map(|text| format!("{}{}", " ".repeat(name_columns + 2), clean_line(text)));

@@ -133,7 +133,7 @@ fn a_skill_of_the_project_replaces_the_users() {
     write_user_skill(&user, "tidy", "Of the user.", "The user's text.");
     write_project_skill(&user, "tidy", "Of the project.", "The project's text.");
     let (list, _, _) = user.run_headless(&["skills"]);
-    assert!(list.contains("tidy  usable · user") && list.contains("tidy  not trusted · project"), "{list}");
+    assert!(list.contains("tidy  user · usable") && list.contains("tidy  project · not trusted"), "{list}");
     let mut program = user.start(&[]);
     program.until_prompt("Trust the files of this project?");
     program.press_until("y", "Trusted: ");
@@ -143,7 +143,7 @@ fn a_skill_of_the_project_replaces_the_users() {
     assert!(text.ends_with("The project's text."), "{text}");
     assert_eq!(system_prompts(&user)[0].matches("- tidy: ").count(), 1);
     let (list, _, _) = user.run_headless(&["skills"]);
-    assert!(list.contains("tidy  usable · project") && list.contains("tidy  replaced · user"), "{list}");
+    assert!(list.contains("tidy  project · usable") && list.contains("tidy  user · replaced"), "{list}");
     let (shown, _, _) = user.run_headless(&["skills", "show", "tidy"]);
     assert!(shown.starts_with("tidy · usable · project · .aye/skills/tidy/SKILL.md\nOf the project.\n"), "{shown}");
 }
@@ -226,7 +226,7 @@ fn the_page_of_skills_fits_small_screens() {
         let mut program = user.setup(&[]).size(columns, rows).start();
         program.until("Messages go to");
         submit_message(&mut program, "/skills");
-        let screen = program.until_all(&["1 of 2 skills usable", "usable · user", "Bad"]);
+        let screen = program.until_all(&["1 of 2 skills usable", "user · usable", "Bad"]);
         assert!(screen.contains("Skills") && screen.contains("release-notes"), "{screen}");
     }
 }

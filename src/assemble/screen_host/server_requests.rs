@@ -42,10 +42,7 @@ impl ScreenHost {
         self.run_in_background(move || {
             let skills = find_skills(&builder.places, &builder.project_source(&builder.folder));
             let mut lines = format_skills(&skills, &builder.places);
-            lines.push(
-                "a change has effect in sessions that start or are resumed after it, or when you change the trust"
-                    .to_owned(),
-            );
+            lines.push("changes have effect in sessions that start or are resumed later, and after /trust".to_owned());
             Some(HostReply::TextPage("Skills", lines.join("\n")))
         });
     }
