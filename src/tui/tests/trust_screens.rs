@@ -152,7 +152,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         screen.press_key(chord);
         let text = unwrapped_text(&mut screen);
         assert!(!text.contains("Trust the files"), "{chord}: {text}");
-        assert!(text.contains("Not used: AGENTS.md · /trust to decide again"), "{text}");
+        assert!(text.contains("Not used: AGENTS.md · review with /trust"), "{text}");
         assert!(text.contains("Not used, because you do not trust it: AGENTS.md (9 bytes"), "{text}");
         receive_project_files(
             &mut screen,

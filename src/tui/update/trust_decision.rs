@@ -64,7 +64,7 @@ pub fn skip_project_files(state: &mut State) -> bool {
     let names: Vec<String> = project_files.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
         state.session.trust.record_refusal(&project_files);
-        state.show_info(&format!("Not used: {} · /trust to decide again", names.join(", ")));
+        state.show_info(&format!("Not used: {} · review with /trust", names.join(", ")));
     }
     finish_trust_check(state);
     true
