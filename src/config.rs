@@ -41,6 +41,7 @@ pub mod trust;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use command_words::split_command;
 pub use connection::{Connection, resolve_connection, resolve_fallback, resolve_other_profile, usable_connections};
@@ -64,7 +65,8 @@ pub use settings::{Environment, Overrides, Settings};
 pub struct Config {
     pub model: Model,
     /// Providers by name, built-in ones included.
-    pub profiles: BTreeMap<String, Profile>,
+    #[serde(with = "model::shared_profiles")]
+    pub profiles: BTreeMap<String, Arc<Profile>>,
     pub approval: Approval,
     /// Hooks by name; they run in this order.
     pub hooks: BTreeMap<String, Hook>,

@@ -99,6 +99,7 @@ impl Connector {
         settings.config.model.profile = None;
         // An address without a profile uses the settings of the profile `openai`, except those for its provider and model.
         if let Some(profile) = settings.config.profiles.get_mut(OPENAI) {
+            let profile = Arc::make_mut(profile);
             profile.headers.clear();
             profile.query.clear();
             profile.parameters.clear();

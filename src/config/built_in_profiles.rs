@@ -5,9 +5,10 @@
 //! API works for all of its models and through every gateway; `api = "responses"` switches to the other one.
 
 use super::Profile;
+use super::model::shared_profiles;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Profile used if only an OpenAI variable or a flag is set.
 pub const OPENAI: &str = "openai";
@@ -27,12 +28,13 @@ const EXAMPLE: &str = include_str!("../../config.example.toml");
 
 #[derive(Deserialize)]
 struct Example {
-    profiles: BTreeMap<String, Profile>,
+    #[serde(with = "shared_profiles")]
+    profiles: BTreeMap<String, Arc<Profile>>,
 }
 
 /// Returns all built-in profiles by name.
-pub fn built_in_profiles() -> &'static BTreeMap<String, Profile> {
-    static PROFILES: LazyLock<BTreeMap<String, Profile>> = LazyLock::new(|| {
+pub fn built_in_profiles() -> &'static BTreeMap<String, Arc<Profile>> {
+    static PROFILES: LazyLock<BTreeMap<String, Arc<Profile>>> = LazyLock::new(|| {
         let example: Example = toml::from_str(EXAMPLE).expect("the example file is valid");
         example.profiles
     });

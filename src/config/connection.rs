@@ -9,6 +9,7 @@ use super::settings::SAME_PROFILE;
 use super::{Credentials, Environment, Key, Origin, Overrides, Problem, Settings, base_address};
 use reqwest::Url;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 /// A resolved provider and model.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Connection {
     /// Name of the profile.
     pub profile: String,
     /// Settings of the profile. `base_url` and `model` below take precedence over the ones in it.
-    pub settings: Profile,
+    pub settings: Arc<Profile>,
     /// Base address with the `/v1` and without a trailing slash.
     pub base_url: String,
     pub base_url_origin: Origin,

@@ -85,3 +85,20 @@ words! {
         Responses = "responses",
     }
 }
+
+/// Reads and writes profiles that several owners share, which serde only knows by a feature.
+pub(super) mod shared_profiles {
+    use super::Profile;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    pub fn serialize<S: Serializer>(profiles: &BTreeMap<String, Arc<Profile>>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(profiles.iter().map(|(name, profile)| (name, profile.as_ref())))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Arc<Profile>>, D::Error> {
+        let profiles = BTreeMap::<String, Profile>::deserialize(from)?;
+        Ok(profiles.into_iter().map(|(name, profile)| (name, Arc::new(profile))).collect())
+    }
+}

@@ -1,5 +1,6 @@
 //! Settings of a run: defaults, files, environment and flags, in increasing precedence.
 
+use super::built_in_profiles::built_in_profiles;
 use super::problem::find_nearest;
 use super::settings_parser::{Layer, WHOLE_FILE_IGNORED, parse_settings};
 use super::{Config, Origin, Problem, settings_file};
@@ -74,7 +75,7 @@ impl Settings {
         environment: Environment<'_>,
         flags: &Overrides,
     ) -> Self {
-        let mut table = Table::try_from(Config::default()).expect("the defaults are TOML");
+        let mut table = Table::new();
         let (mut origins, mut problems, mut notices) = (BTreeMap::new(), Vec::new(), Vec::new());
         for layer in layers {
             merge_tables(&mut table, layer.table);
@@ -82,12 +83,16 @@ impl Settings {
             problems.extend(layer.problems);
             notices.extend(layer.notices);
         }
+        complete_profiles(&mut table);
         // All values are already validated, so an error here means that the parser and `Config` disagree about a type.
-        let config = serde_path_to_error::deserialize(Value::Table(table)).unwrap_or_else(|error| {
+        let mut config: Config = serde_path_to_error::deserialize(Value::Table(table)).unwrap_or_else(|error| {
             let message = format!("{}: {}", error.path(), error.inner());
             problems.push(Problem { origin: Origin::Default, message });
             Config::default()
         });
+        for (name, profile) in built_in_profiles() {
+            config.profiles.entry(name.clone()).or_insert_with(|| profile.clone());
+        }
         let mut settings = Self { config, problems, notices, origins };
         settings.apply_environment(environment);
         settings.apply_flags(flags);
@@ -207,6 +212,17 @@ pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already 
 fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
     let problem = Problem::in_file(file, line, format!("{reason}. {WHOLE_FILE_IGNORED}"));
     Layer { problems: vec![problem], ..Layer::default() }
+}
+
+/// Adds to each built-in profile that the settings change what they do not set.
+fn complete_profiles(table: &mut Table) {
+    let Some(Value::Table(profiles)) = table.get_mut("profiles") else { return };
+    for (name, profile) in profiles {
+        let (Some(built_in), Value::Table(changes)) = (built_in_profiles().get(name), profile) else { continue };
+        let mut complete = Table::try_from(built_in.as_ref()).expect("a profile is TOML");
+        merge_tables(&mut complete, std::mem::take(changes));
+        *changes = complete;
+    }
 }
 
 /// Merges `source` into `target`. A table is merged into the table of the same name; any other value replaces the old

@@ -15,6 +15,7 @@ use crate::tools::tool_file::parse_tool;
 use crate::tools::{ToolSettings, Toolbox};
 use crate::tui::theme::catalog::Themes;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Maximum number of sessions.
 const MAX_SESSIONS: usize = 50;
@@ -74,8 +75,9 @@ fn list_profiles(settings: &Settings) -> Vec<Candidate> {
         settings.origins().any(|(path, _)| path.starts_with(&prefix))
     };
     let (own, built_in): (Vec<_>, Vec<_>) = settings.config.profiles.iter().partition(|(name, _)| is_own(name));
-    let to_candidate =
-        |(name, profile): (&String, &config::Profile)| Candidate::new(name, profile.model.clone().unwrap_or_default());
+    let to_candidate = |(name, profile): (&String, &Arc<config::Profile>)| {
+        Candidate::new(name, profile.model.clone().unwrap_or_default())
+    };
     own.into_iter().chain(built_in).map(to_candidate).collect()
 }
 

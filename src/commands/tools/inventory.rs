@@ -112,7 +112,7 @@ impl Inventory {
     /// Returns the limit for tools in the profile that a session would use; `None` if it sends no tools.
     pub(in crate::commands) fn tool_limit(&self) -> Option<u64> {
         let connection = self.resolve_connection().ok().flatten();
-        let profile = connection.map_or_else(Profile::default, |connection| connection.settings);
+        let profile = connection.map_or_else(Arc::<Profile>::default, |connection| connection.settings);
         profile.tools.then_some(profile.tool_tokens)
     }
 

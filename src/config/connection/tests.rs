@@ -279,7 +279,7 @@ fn a_key_command_counts_as_a_key_and_is_not_run_on_connect() {
         None,
     );
     assert!(connection.has_key() && !connection.lacks_key);
-    assert_eq!(connection.settings.key_command.unwrap(), ["/none/such", "--of", "x"]);
+    assert_eq!(connection.settings.key_command.clone().unwrap(), ["/none/such", "--of", "x"]);
     // An environment variable overrides the command, and the command overrides an entered key.
     let with_variable = Case { file, environment: &[KEY], ..EMPTY };
     check_connection(&with_variable, "gpt-5-mini at api.openai.com (key from OPENAI_API_KEY)", Some("sk-1"));

@@ -160,9 +160,9 @@ fn a_section_for_a_built_in_profile_overrides_only_its_keys() {
     let expected = crate::config::Profile {
         base_url: "https://gateway.example/v1".into(),
         idle_seconds: 5,
-        ..default_profile.clone()
+        ..default_profile.as_ref().clone()
     };
-    assert_eq!(*profile, expected);
+    assert_eq!(**profile, expected);
     assert!(profile.send_reasoning && profile.key_env.as_deref() == Some("DEEPSEEK_API_KEY"));
 }
 
