@@ -44,6 +44,7 @@ pub mod reply_limit;
 pub mod result_origin;
 pub mod reviewer;
 pub mod sampling;
+pub mod schema;
 pub mod schema_diff;
 pub mod script;
 pub mod sensitive_paths;
@@ -97,6 +98,7 @@ pub use question::{
 };
 pub use result_origin::{ForkMode, MAX_CHANGED_PATHS, ResultOrigin};
 pub use reviewer::{Review, ReviewVerdict, Reviewer};
+pub use schema::Schema;
 pub use script::{Script, Scripts};
 pub use server_form::{FormReply, ServerForm};
 pub use server_offer::ServerOffer;

@@ -31,7 +31,12 @@ mod tests {
     use serde_json::json;
 
     fn spec(name: &str) -> ToolSpec {
-        ToolSpec { name: name.to_owned(), description: String::new(), parameters: json!({}), ..ToolSpec::default() }
+        ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: json!({}).into(),
+            ..ToolSpec::default()
+        }
     }
 
     #[test]

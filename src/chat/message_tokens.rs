@@ -30,7 +30,7 @@ pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
         TOOL_OVERHEAD
             + estimate_text(&tool.name)
             + estimate_text(&tool.description)
-            + estimate_text(&tool.parameters.to_string())
+            + estimate_text(tool.parameters.as_str())
     };
     tools.iter().map(estimate_tool).sum()
 }

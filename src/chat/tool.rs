@@ -1,6 +1,6 @@
 //! Tool descriptions, tool calls and outcomes.
 
-use super::CallId;
+use super::{CallId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ pub struct ToolSpec {
     /// `[A-Za-z0-9_-]{1,64}`, as providers require.
     pub name: String,
     pub description: String,
-    /// JSON schema of type `object`.
-    pub parameters: Value,
+    /// Of type `object`.
+    pub parameters: Schema,
     /// True if a file or an MCP server defines it.
     pub is_custom: bool,
     /// True if sub-agents do not get it.
@@ -40,9 +40,10 @@ impl ToolSpec {
     /// Allows references to files in these parameters, and says so in their descriptions.
     #[must_use]
     pub fn with_file_references<N: AsRef<str>>(mut self, parameters: &[(N, ReferenceUse)]) -> Self {
+        let mut schemas = self.parameters.to_value();
         for (name, usage) in parameters {
             let name = name.as_ref();
-            let schema = self.parameters.get_mut("properties").and_then(|properties| properties.get_mut(name));
+            let schema = schemas.get_mut("properties").and_then(|properties| properties.get_mut(name));
             if let Some(Value::Object(schema)) = schema {
                 let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
                 let description = format!("{description} {REFERENCE_NOTE}");
@@ -50,6 +51,7 @@ impl ToolSpec {
             }
             self.file_references.push((name.to_owned(), *usage));
         }
+        self.parameters = schemas.into();
         self
     }
 }

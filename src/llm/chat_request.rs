@@ -153,7 +153,7 @@ fn to_chat_tool(tool: ToolSpec) -> ChatCompletionTools {
     let function = FunctionObject {
         name: tool.name,
         description: Some(tool.description),
-        parameters: Some(tool.parameters),
+        parameters: Some(tool.parameters.to_value()),
         strict: None,
     };
     ChatCompletionTools::Function(ChatCompletionTool { function })

@@ -45,8 +45,9 @@ impl<'a> PreparedRequest<'a> {
         let is_simple = settings.quirks.simple_schemas;
         let needs_simple = is_simple.unwrap_or_else(|| refuses_schemas(url.as_ref(), &host, &model));
         for tool in tools.iter_mut().filter(|tool| tool.is_custom && is_simple != Some(false)) {
-            if needs_simple || is_widely_refused(&tool.parameters) {
-                tool.parameters = simplify_schema(&tool.parameters);
+            let schema = tool.parameters.to_value();
+            if needs_simple || is_widely_refused(&schema) {
+                tool.parameters = simplify_schema(&schema).into();
             }
         }
         let images = if settings.quirks.images { images } else { Vec::new() };

@@ -81,7 +81,7 @@ impl Definition {
         let spec = ToolSpec {
             name: offered_name(server, &self.name),
             description: clean_description(description, MAX_DESCRIPTION_CHARS),
-            parameters,
+            parameters: parameters.into(),
             is_custom: true,
             ..ToolSpec::default()
         };
@@ -194,7 +194,7 @@ mod tests {
         }));
         let spec = tool.to_spec("s");
         assert_eq!(spec.description, "evil text[31m");
-        assert_eq!(spec.parameters, json!({"properties": {"q": {"description": "bc"}}, "type": "object"}));
+        assert_eq!(spec.parameters.to_value(), json!({"properties": {"q": {"description": "bc"}}, "type": "object"}));
         assert_eq!(tool.explain_unusable(), None);
         let shown = tool.describe().join("\n");
         assert!(shown.contains("<U+202E>evil") && shown.contains("<U+001B>"), "{shown}");
@@ -209,7 +209,8 @@ mod tests {
             "broken": true,
         }}}));
         let spec = tool.to_spec("s");
-        let description = |name: &str| spec.parameters["properties"][name]["description"].as_str();
+        let schema = spec.parameters.to_value();
+        let description = |name: &str| schema["properties"][name]["description"].as_str();
         assert_eq!(description("a/b"), Some("Body (@@file: allowed)"));
         assert_eq!(description("rows"), Some("(@@file: allowed)"));
         assert_eq!(description("other"), Some("Other"));

@@ -149,7 +149,7 @@ fn build_request(
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), truncate(&tool.to_string()))];
     blocks.extend(earlier_results.into_iter().map(|earlier| ("EARLIER_CALL".to_owned(), earlier)));
-    blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters)))));
+    blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters.to_value())))));
     if !plan.preconditions.references.is_empty() {
         let preview = serde_json::to_string(plan.preview_for_reviewers()).unwrap_or_default();
         blocks.push(("CALL_WITH_FILES".to_owned(), truncate(&redact(&preview).0)));
@@ -165,7 +165,7 @@ fn build_request(
 /// Returns the last simulated calls, each with its result.
 fn earlier_calls(context: &EffectContext, results: &[LedgerResult]) -> Vec<String> {
     let format_call = |LedgerResult { tool, arguments, text, .. }: &LedgerResult| {
-        let schema = context.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters);
+        let schema = context.tools.find_tool(tool).ok().map(|tool| tool.tool_spec().parameters.to_value());
         let parsed = arguments::parse_call_arguments(arguments);
         let arguments = parsed.map_or(REDACTED.to_owned(), |arguments| redact_arguments(&arguments, schema.as_ref()));
         let earlier = format!("{tool} {arguments}\n{}", redact(text).0);

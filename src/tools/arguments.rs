@@ -29,15 +29,16 @@ pub fn object_spec(name: &str, description: &str, properties: Value, required: &
         "properties": properties,
         "required": required,
         "additionalProperties": false,
-    });
+    })
+    .into();
     ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters, ..ToolSpec::default() }
 }
 
 /// Deserializes the arguments. An error lists the fields of the tool's schema.
 pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
     let is_empty = arguments.as_object().is_some_and(Map::is_empty);
-    let has_required = spec.parameters["required"].as_array().is_some_and(|list| !list.is_empty());
-    if is_empty && has_required {
+    let has_required = || spec.parameters.to_value()["required"].as_array().is_some_and(|list| !list.is_empty());
+    if is_empty && has_required() {
         return Err(Error::Arguments(format!(
             "{} was called without arguments; the call was probably cut off by the output limit. Retry with shorter arguments, in several calls if needed. {}",
             spec.name,
@@ -58,11 +59,12 @@ pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) 
 
 /// Lists the tool's fields with their types.
 fn list_fields(spec: &ToolSpec) -> String {
+    let schema = spec.parameters.to_value();
     let is_required = |name: &str| {
-        let list = spec.parameters["required"].as_array();
+        let list = schema["required"].as_array();
         list.is_some_and(|list| list.iter().any(|field| field == name))
     };
-    let fields: Vec<String> = spec.parameters["properties"]
+    let fields: Vec<String> = schema["properties"]
         .as_object()
         .into_iter()
         .flatten()

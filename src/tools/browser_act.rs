@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn fourteen_actions_are_offered_and_any_needs_a_page() {
         let spec = tool_spec();
-        assert_eq!(spec.parameters["properties"]["action"]["enum"].as_array().unwrap().len(), 14);
+        assert_eq!(spec.parameters.to_value()["properties"]["action"]["enum"].as_array().unwrap().len(), 14);
         let files = MemoryProject::with_files(&[]);
         let error = plan_call(&tool(), json!({ "action": "click", "target": "e1" }), &files).unwrap_err();
         assert_eq!(error.to_string(), NO_PAGE);

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn without_a_reason_there_are_no_arguments() {
         let end = tool("");
-        assert_eq!(end.tool_spec().parameters["properties"], json!({}));
+        assert_eq!(end.tool_spec().parameters.to_value()["properties"], json!({}));
         let planned = plan(&end, json!({})).unwrap();
         assert_eq!((planned.summary.as_str(), planned.preview), ("", Preview::Text("Conversation ended".into())));
         assert!(plan(&end, json!({ "reason": "x" })).unwrap_err().contains("no argument “reason”"));

@@ -54,12 +54,13 @@ fn expand_arguments(
     if !fields.iter().any(|(name, value)| use_of(name).is_some() && has_references(value)) {
         return Ok(None);
     }
+    let schemas = spec.parameters.to_value();
     let mut expansion = Expansion { sources, files: Vec::new(), bytes: 0 };
     let (mut expanded, mut shown) = (Map::new(), Map::new());
     for (name, value) in fields {
         let (value, shown_value) = match use_of(name) {
             Some(usage) => {
-                let schema = &spec.parameters["properties"][name];
+                let schema = &schemas["properties"][name];
                 expansion.expand(value, schema, usage).map_err(|error| name_parameter(name, error))?
             }
             None => (value.clone(), value.clone()),

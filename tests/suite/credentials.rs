@@ -216,7 +216,7 @@ impl Tool for EchoedCredential {
         ToolSpec {
             name: "echo".into(),
             description: "Echo.".into(),
-            parameters: json!({ "type": "object" }),
+            parameters: json!({ "type": "object" }).into(),
             ..ToolSpec::default()
         }
     }

@@ -155,7 +155,7 @@ fn a_trim_by_28_percent_is_named_with_every_planted_loss() {
             let spec = ToolSpec {
                 name: row["name"].as_str().unwrap().into(),
                 description: row["description"].as_str().unwrap().into(),
-                parameters: row["parameters"].clone(),
+                parameters: row["parameters"].clone().into(),
                 ..ToolSpec::default()
             };
             let counted = encoding.encode_ordinary(&request_text(&spec)).len() as u64;

@@ -22,7 +22,7 @@ fn running_state(calls: &[&str]) -> State {
     state.config.background_tools = vec![ToolSpec {
         name: "kill".into(),
         description: "x".into(),
-        parameters: serde_json::json!({}),
+        parameters: serde_json::json!({}).into(),
         ..ToolSpec::default()
     }];
     send_user_message(&mut state, "go");

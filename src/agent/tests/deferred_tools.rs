@@ -9,7 +9,7 @@ fn spec(name: &str, is_custom: bool) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         description: "d".repeat(400),
-        parameters: json!({}),
+        parameters: json!({}).into(),
         is_custom,
         ..ToolSpec::default()
     }

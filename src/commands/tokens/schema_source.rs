@@ -104,7 +104,11 @@ fn count_tool(spec: ToolSpec, budgets: &Budgets) -> CountedTool {
     let estimate = estimate_tools(std::slice::from_ref(&spec));
     let counts = measured.unwrap_or(TokenCounts { cl100k: estimate, o200k: estimate });
     let ToolSpec { name, description, parameters, .. } = spec;
-    CountedTool { text: ToolText { name, description, parameters }, counts, is_estimated: measured.is_none() }
+    CountedTool {
+        text: ToolText { name, description, parameters: parameters.to_value() },
+        counts,
+        is_estimated: measured.is_none(),
+    }
 }
 
 /// Parses a file: one JSON object per line, or one JSON list. Parts that are not sent, and rows that are neither a tool nor a
@@ -146,14 +150,14 @@ fn parse_tool(row: &Value) -> Option<CountedTool> {
     let description = tool["description"].as_str().or(tool["text"].as_str()).unwrap_or_default().to_owned();
     let parameters = ["parameters", "input_schema", "inputSchema"].into_iter().find_map(|key| tool.get(key)).cloned();
     let is_prompt = row["part"] == "system_prompt";
-    let spec = ToolSpec { name, description, parameters: parameters.unwrap_or_default(), ..ToolSpec::default() };
+    let spec = ToolSpec { name, description, parameters: parameters.unwrap_or_default().into(), ..ToolSpec::default() };
     let counts = row["cl100k"].as_u64().zip(row["o200k"].as_u64()).map(|(cl100k, o200k)| TokenCounts { cl100k, o200k });
     let estimate =
         if is_prompt { estimate_text(&spec.description) } else { estimate_tools(std::slice::from_ref(&spec)) };
     let ToolSpec { name, description, parameters, .. } = spec;
     let name = if is_prompt { format!("{PROMPT_PREFIX}{name}") } else { name };
     Some(CountedTool {
-        text: ToolText { name, description, parameters },
+        text: ToolText { name, description, parameters: parameters.to_value() },
         counts: counts.unwrap_or(TokenCounts { cl100k: estimate, o200k: estimate }),
         is_estimated: counts.is_none(),
     })

@@ -6,7 +6,12 @@ use crate::llm::prepared_request::echo_origin;
 use crate::llm::{Quirks, Settings};
 
 fn tool_spec() -> ToolSpec {
-    ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}), ..ToolSpec::default() }
+    ToolSpec {
+        name: "f".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}).into(),
+        ..ToolSpec::default()
+    }
 }
 
 fn serialize_messages(messages: Vec<Message>, settings: &Settings) -> Value {

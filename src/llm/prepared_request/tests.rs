@@ -27,7 +27,8 @@ fn tool_message(call: &str, text: &str) -> Message {
 }
 
 fn build_request(messages: Vec<Message>) -> Request {
-    let spec = ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}), ..ToolSpec::default() };
+    let spec =
+        ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}).into(), ..ToolSpec::default() };
     Request { model: "m".into(), messages, tools: vec![spec], max_tokens: None, images: vec![], answer_schema: None }
 }
 
@@ -201,14 +202,14 @@ fn schemas_of_custom_tools_are_simplified_where_a_provider_rejects_them() {
     let with_format = json!({"type": "object", "properties": {"a": {"type": "string", "format": "uri"}}});
     let with_union = json!({"type": "object", "properties": {}, "anyOf": [{"required": ["a"]}]});
     let is_simplified = |base_url: &str, model: &str, parameters: &Value, simple_schemas: Option<bool>| {
-        let tool = |is_custom| ToolSpec { parameters: parameters.clone(), is_custom, ..ToolSpec::default() };
+        let tool = |is_custom| ToolSpec { parameters: parameters.clone().into(), is_custom, ..ToolSpec::default() };
         let tools = vec![tool(false), tool(true)];
         let request = Request { model: model.into(), tools, ..build_request(vec![]) };
         let quirks = Quirks { simple_schemas, ..Quirks::default() };
         let settings = Settings { quirks, ..Settings::new(base_url) };
         let prepared = PreparedRequest::new(request, &settings);
-        assert_eq!(prepared.tools[0].parameters, *parameters, "a built-in tool is not changed");
-        prepared.tools[1].parameters != *parameters
+        assert_eq!(prepared.tools[0].parameters, parameters.clone().into(), "a built-in tool is not changed");
+        prepared.tools[1].parameters != parameters.clone().into()
     };
     for (base_url, model, expected) in [
         ("https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3-pro", true),

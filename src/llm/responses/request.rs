@@ -108,7 +108,7 @@ fn to_responses_tool(tool: ToolSpec) -> Tool {
     Tool::Function(FunctionTool {
         name: tool.name,
         description: Some(tool.description),
-        parameters: Some(tool.parameters),
+        parameters: Some(tool.parameters.to_value()),
         strict: Some(false),
         ..FunctionTool::default()
     })

@@ -15,7 +15,12 @@ fn local_settings() -> Settings {
 }
 
 fn tool_spec() -> ToolSpec {
-    ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}), ..ToolSpec::default() }
+    ToolSpec {
+        name: "f".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}).into(),
+        ..ToolSpec::default()
+    }
 }
 
 fn serialize_messages(messages: Vec<Message>, settings: &Settings) -> Value {

@@ -27,7 +27,7 @@ impl Tool for Mail {
         ToolSpec {
             name: "mail".into(),
             description: "Sends mail.".into(),
-            parameters: json!({ "type": "object", "properties": { "pin": secret } }),
+            parameters: json!({ "type": "object", "properties": { "pin": secret } }).into(),
             ..ToolSpec::default()
         }
     }

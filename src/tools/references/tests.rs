@@ -14,7 +14,7 @@ fn spec() -> ToolSpec {
         "file": { "type": "string", "format": "file" },
         "command": { "type": "string" },
     });
-    ToolSpec { name: "send".into(), parameters: json!({ "properties": properties }), ..ToolSpec::default() }
+    ToolSpec { name: "send".into(), parameters: json!({ "properties": properties }).into(), ..ToolSpec::default() }
         .with_file_references(&[
             ("note", ReferenceUse::Text),
             ("body", ReferenceUse::Data),

@@ -146,7 +146,7 @@ impl ToolHead {
         ToolSpec {
             name: self.function_name.clone(),
             description: self.description.clone(),
-            parameters: arguments_schema(&self.parameters),
+            parameters: arguments_schema(&self.parameters).into(),
             is_custom: true,
             ..ToolSpec::default()
         }

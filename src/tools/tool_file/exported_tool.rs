@@ -149,7 +149,7 @@ mod tests {
                 "endCallReasonDescription": "Why"}"#,
         );
         assert!(matches!(&end.kind, ToolKind::EndConversation(end) if end.message == "Bye"), "{end:?}");
-        assert_eq!(end.head.tool_spec().parameters["required"], serde_json::json!(["reason"]));
+        assert_eq!(end.head.tool_spec().parameters.to_value()["required"], serde_json::json!(["reason"]));
         assert_eq!(notes, "");
         let (transfer, notes) =
             export("transfer_call", r#"{"destination": "+1234567890", "messageType": "none", "timeout": 30}"#);

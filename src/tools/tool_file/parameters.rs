@@ -243,7 +243,7 @@ mod tests {
         let spec = ToolSpec {
             name: "find".into(),
             description: String::new(),
-            parameters: arguments_schema(&parameters),
+            parameters: arguments_schema(&parameters).into(),
             ..ToolSpec::default()
         };
         let check = |arguments| check_arguments(&spec, &parameters, &arguments).map_err(|error| error.to_string());

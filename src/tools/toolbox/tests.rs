@@ -42,7 +42,7 @@ struct CustomTool(String);
 #[async_trait::async_trait]
 impl Tool for CustomTool {
     fn tool_spec(&self) -> ToolSpec {
-        let (name, parameters) = (self.0.clone(), json!({"type": "object", "properties": {}}));
+        let (name, parameters) = (self.0.clone(), json!({"type": "object", "properties": {}}).into());
         ToolSpec { name, description: "Reports tides.".into(), parameters, is_custom: true, ..ToolSpec::default() }
     }
 
@@ -113,7 +113,7 @@ proptest! {
         let filled = json!({"path": word, "content": word, "command": word, "pattern": word, "old_text": word, "new_text": "x"});
         for spec in all_tools().tool_specs() {
             let mut own_arguments = filled.clone();
-            own_arguments.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
+            own_arguments.as_object_mut().unwrap().retain(|key, _| spec.parameters.to_value()["properties"].get(key).is_some());
             for arguments in [text.clone(), json.clone(), own_arguments.to_string()] {
                 let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
                 if let Ok(Intent::Act(plan)) = plan_model_call(&call, &files) {

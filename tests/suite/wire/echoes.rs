@@ -15,7 +15,7 @@ fn with_tools(messages: Vec<Message>) -> Request {
     let spec = ToolSpec {
         name: "f".into(),
         description: "d".into(),
-        parameters: json!({"type": "object"}),
+        parameters: json!({"type": "object"}).into(),
         ..ToolSpec::default()
     };
     Request { messages, tools: vec![spec], ..request_with("") }

@@ -16,7 +16,12 @@ fn settings_for(service: &Service) -> Settings {
 }
 
 fn spec() -> ToolSpec {
-    ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}), ..ToolSpec::default() }
+    ToolSpec {
+        name: "f".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}).into(),
+        ..ToolSpec::default()
+    }
 }
 
 fn with_tools(messages: Vec<Message>) -> Request {

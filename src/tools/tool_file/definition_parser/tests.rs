@@ -56,9 +56,10 @@ fn the_model_sees_the_parameters_and_no_preset() {
     let definition = parse_tool("t.toml", BOOKING).definition.unwrap();
     let spec = definition.head.tool_spec();
     assert_eq!((spec.name.as_str(), spec.description.as_str()), ("book_appointment", "Execute Book Appointment! tool"));
-    let names: Vec<&String> = spec.parameters["properties"].as_object().unwrap().keys().collect();
+    let schema = spec.parameters.to_value();
+    let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["day", "count", "details", "tags"]);
-    assert_eq!(spec.parameters["required"], json!(["day", "details", "tags"]));
+    assert_eq!(schema["required"], json!(["day", "details", "tags"]));
     assert_eq!((definition.kind_name(), definition.effect_name()), ("http_api", "read"));
 }
 
@@ -200,8 +201,8 @@ fn tools_that_end_the_turn_are_checked() {
     assert_eq!(kind(&transfer("destination = \"profile:local\"")), Some("transfer"));
     let with_reason = parse_tool("t.toml", &end("endCallReason = true\nendCallReasonDescription = \"In one word\""));
     let spec = with_reason.definition.unwrap().head.tool_spec();
-    assert_eq!(spec.parameters["required"], json!(["reason"]));
-    assert_eq!(spec.parameters["properties"]["reason"]["description"], "In one word");
+    assert_eq!(spec.parameters.to_value()["required"], json!(["reason"]));
+    assert_eq!(spec.parameters.to_value()["properties"]["reason"]["description"], "In one word");
 }
 
 #[test]

@@ -73,9 +73,9 @@ fn every_schema_is_complete() {
     for spec in all_group_specs() {
         let chars = spec.description.chars().count();
         assert!((1..=MAX_DESCRIPTION_CHARS).contains(&chars), "{} has {chars} characters", spec.name);
-        assert_eq!(spec.parameters["type"], "object");
-        assert_eq!(spec.parameters["additionalProperties"], false);
-        check_properties(&spec.name, &spec.parameters);
+        assert_eq!(spec.parameters.to_value()["type"], "object");
+        assert_eq!(spec.parameters.to_value()["additionalProperties"], false);
+        check_properties(&spec.name, &spec.parameters.to_value());
     }
 }
 
@@ -158,7 +158,7 @@ fn what_a_keyword_of_a_schema_excludes_is_refused() {
             assert!(plan(&tools, &spec.name, &arguments).is_err(), "{} accepts {arguments}", spec.name);
             checked += 1;
         };
-        for (name, property) in spec.parameters["properties"].as_object().unwrap() {
+        for (name, property) in spec.parameters.to_value()["properties"].as_object().unwrap() {
             for (keyword, value) in property.as_object().unwrap() {
                 // The questions of a model are accepted in many shapes.
                 let is_checked = keyword != "items" && spec.name != "ask_question";
@@ -169,7 +169,7 @@ fn what_a_keyword_of_a_schema_excludes_is_refused() {
                 }
             }
         }
-        for field in spec.parameters["required"].as_array().unwrap() {
+        for field in spec.parameters.to_value()["required"].as_array().unwrap() {
             let mut arguments = valid.clone();
             arguments.as_object_mut().unwrap().remove(field.as_str().unwrap());
             refuse(arguments);
@@ -248,7 +248,7 @@ fn every_limit_in_a_description_is_enforced() {
     let stated = stated_limits();
     let mut found = Vec::new();
     for spec in all_group_specs() {
-        let fields = crate::chat::schema_diff::list_fields(&spec.parameters);
+        let fields = crate::chat::schema_diff::list_fields(&spec.parameters.to_value());
         let texts = std::iter::once((String::new(), spec.description.clone()));
         for (place, text) in texts.chain(fields.into_iter().map(|field| (field.path, field.description))) {
             found.extend(find_limit_words(&text).into_iter().map(|words| (spec.name.clone(), place.clone(), words)));

@@ -58,12 +58,12 @@ impl Form {
     /// sent, then the empty fields. Returns `None` if the arguments are not a JSON object or there is no field.
     pub fn new(spec: Option<&ToolSpec>, arguments: &str) -> Option<Self> {
         let Ok(Value::Object(mut values)) = serde_json::from_str(arguments) else { return None };
-        let schema = spec.map(|spec| &spec.parameters);
+        let schema = spec.map(|spec| spec.parameters.to_value());
         let is_required = |name: &str| {
-            let list = schema.and_then(|schema| schema["required"].as_array());
+            let list = schema.as_ref().and_then(|schema| schema["required"].as_array());
             list.is_some_and(|list| list.iter().any(|field| field == name))
         };
-        let properties = schema.and_then(|schema| schema["properties"].as_object());
+        let properties = schema.as_ref().and_then(|schema| schema["properties"].as_object());
         let schema_fields = properties.into_iter().flatten().map(|(name, property)| {
             let value = values.remove(name);
             Field::new(name, FieldType::from_schema(property), is_required(name), value.as_ref())

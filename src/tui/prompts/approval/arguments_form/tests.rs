@@ -14,7 +14,8 @@ fn sample_tool() -> ToolSpec {
         description: "d".into(),
         parameters: json!({"type": "object", "required": ["command"], "properties": {
             "command": {"type": "string"}, "seconds": {"type": "integer"}, "quick": {"type": "boolean"},
-            "list": {"type": "array"}, "share": {"type": "number"}}}),
+            "list": {"type": "array"}, "share": {"type": "number"}}})
+        .into(),
         ..ToolSpec::default()
     }
 }
@@ -96,8 +97,10 @@ fn a_required_field_must_be_filled() {
     // A required text may be empty. Required values of other types must be filled.
     let mut missing = open_form(json!({"seconds": 3}));
     assert!(submit_form(&mut missing).is_some_and(|arguments| arguments["command"] == ""));
-    let spec =
-        ToolSpec { parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}), ..sample_tool() };
+    let spec = ToolSpec {
+        parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}).into(),
+        ..sample_tool()
+    };
     let mut missing = Form::new(Some(&spec), "{}").expect("a field");
     assert_eq!(submit_form(&mut missing), None);
     assert_eq!(missing.error.as_deref(), Some("n is required"));
