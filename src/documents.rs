@@ -5,6 +5,8 @@ pub mod data_format;
 mod parquet;
 mod pdf;
 pub mod picture;
+pub mod reader;
 pub mod reader_process;
+mod reader_task;
 mod rows;
 mod spreadsheet;

@@ -14,10 +14,6 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run_guard();
     }
-    // A document is read by a process of its own, which limits what a faulty or hostile one can do.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == aye::documents::reader_process::ARGUMENT) {
-        return aye::documents::reader_process::run_reader();
-    }
     // Firefox is started by a process that enters a network of its own.
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(1).is_some_and(|argument| argument == aye::browser::firefox::launcher::ARGUMENT) {

@@ -85,8 +85,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let key_store_credentials = tool_credentials.clone();
     let key_store = tokio::task::spawn_blocking(move || saved_secrets::check_key_store(&key_store_credentials));
     let (web, browser_folder) = (config.web.clone(), folder.clone());
-    let (terminal, sandbox, overlay, browser, sessions, project, rules, server) = tokio::join!(
+    let (terminal, documents, sandbox, overlay, browser, sessions, project, rules, server) = tokio::join!(
         run_check("terminal", terminal_check::check_terminal),
+        run_check("documents", machine::check_reader),
         run_check("sandbox", move || machine::check_sandbox(&shell, &sandbox_places)),
         run_check("overlay", move || machine::check_overlay(overlay_mode, overlay_folder.as_deref(), &overlay_places)),
         run_check("browser", move || browser_check::check_browser(&web, browser_folder.as_deref())),
@@ -99,6 +100,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(sandbox);
     findings.extend(overlay);
     findings.extend(browser);
+    findings.extend(documents);
     findings.push(simulator_check::check_simulator(tour, &connector));
     findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);

@@ -1,7 +1,8 @@
 //! Content of the system's clipboard, read in a process of its own: what other programs put there may be hostile, and they may
 //! never answer.
 
-use super::reader_process::{ReaderTask, run_reader_process};
+use super::reader_process::run_reader_process;
+use super::reader_task::ReaderTask;
 
 /// Maximum bytes of text that is pasted.
 #[cfg(feature = "clipboard")]

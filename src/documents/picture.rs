@@ -78,7 +78,8 @@ fn check_header(bytes: &[u8]) -> Result<(), String> {
 /// Why it cannot be read, worded to follow a colon.
 #[cfg(feature = "images")]
 pub fn read_pixels(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, String> {
-    use super::reader_process::{ReaderTask, run_reader_process};
+    use super::reader_process::run_reader_process;
+    use super::reader_task::ReaderTask;
     check_header(bytes)?;
     let pixels = run_reader_process(ReaderTask::PicturePixels { width, height }, bytes)?;
     match pixels.len() as u64 == u64::from(width) * u64::from(height) * 4 {
@@ -93,7 +94,8 @@ pub fn read_pixels(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>,
 /// Why it cannot be read, worded to follow a colon.
 #[cfg(feature = "images")]
 pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, String> {
-    use super::reader_process::{ReaderTask, run_reader_process};
+    use super::reader_process::run_reader_process;
+    use super::reader_task::ReaderTask;
     check_header(bytes)?;
     run_reader_process(ReaderTask::PicturePng { width, height }, bytes)
 }
@@ -104,7 +106,8 @@ pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, St
 /// Why it cannot be read, worded to follow a colon.
 #[cfg(feature = "images")]
 pub fn read_strips(bytes: &[u8], layout: StripLayout) -> Result<Vec<Vec<u8>>, String> {
-    use super::reader_process::{ReaderTask, run_reader_process};
+    use super::reader_process::run_reader_process;
+    use super::reader_task::ReaderTask;
     use crate::chat::image::StripFormat;
     check_header(bytes)?;
     let output = run_reader_process(ReaderTask::PictureStrips(layout), bytes)?;
@@ -134,7 +137,8 @@ pub fn read_pixels(_: &[u8], _: (u32, u32)) -> Result<Vec<u8>, String> {
 
 #[cfg(feature = "images")]
 fn read_prepared(bytes: &[u8]) -> Result<ModelPicture, String> {
-    use super::reader_process::{ReaderTask, run_reader_process};
+    use super::reader_process::run_reader_process;
+    use super::reader_task::ReaderTask;
     let output = run_reader_process(ReaderTask::PictureForModel, bytes)?;
     let damaged = || "it is damaged".to_owned();
     let (sizes, bytes) = split_sizes(output).ok_or_else(damaged)?;

@@ -5,6 +5,7 @@ use crate::assemble::sandbox_setup;
 use crate::chat::{CommandSandbox, SessionId};
 use crate::cli::resolve_folder;
 use crate::config::{OverlaySandbox, Shell};
+use crate::documents::reader_process::check_reader as check_reader_program;
 use crate::project::branch::current_branch;
 use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::test_overlay_sandbox;
@@ -19,6 +20,22 @@ pub(super) fn check_versions() -> Finding {
     let (name, release) = (system.sysname().to_string_lossy(), system.release().to_string_lossy());
     let message = format!("aye {} · {name} {release} · {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
     Finding::ok("version", message)
+}
+
+/// Starts the program that reads documents, and reports whether it works.
+pub(super) fn check_reader() -> Vec<Finding> {
+    let area = "documents";
+    vec![match check_reader_program() {
+        Ok(()) => Finding::ok(
+            area,
+            "aye-reader can be started: it reads pages, pictures, PDFs, spreadsheets and the clipboard",
+        ),
+        Err(reason) => Finding::problem(
+            area,
+            format!("pages, pictures, PDFs, spreadsheets and the clipboard cannot be read: {reason}"),
+            "both programs are built by `cargo install` and `cargo build`, and are in every package",
+        ),
+    }]
 }
 
 /// Checks the sandbox: the settings, the kernel, and an actual test run.
