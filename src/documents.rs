@@ -2,6 +2,8 @@
 
 pub mod clipboard;
 pub mod data_format;
+mod feed;
+pub mod html;
 mod parquet;
 mod pdf;
 pub mod picture;

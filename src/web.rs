@@ -2,7 +2,6 @@
 //! and pages as text.
 
 pub mod client;
-mod feed_text;
 pub mod guarded_resolver;
 pub mod oauth;
 pub mod page_text;

@@ -3,7 +3,7 @@
 #[cfg(feature = "images")]
 use super::picture::{scaling, strips};
 use super::reader_task::{DocumentFormat, MAX_MEMORY, MAX_SECONDS, NO_RESULT, OTHER_VERSION, ReaderTask, VERSION};
-use super::{clipboard, parquet, pdf, spreadsheet};
+use super::{clipboard, feed, html, parquet, pdf, spreadsheet};
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
 use std::io::{Read, Write};
@@ -50,6 +50,9 @@ fn run_task(task: ReaderTask, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         ReaderTask::Text(DocumentFormat::Pdf) => pdf::extract_text(bytes).map(String::into_bytes),
         ReaderTask::Text(DocumentFormat::Parquet) => parquet::read_rows(bytes).map(String::into_bytes),
         ReaderTask::Text(DocumentFormat::Xlsx) => spreadsheet::read_rows(bytes).map(String::into_bytes),
+        ReaderTask::Text(DocumentFormat::Feed) => feed::convert_feed(bytes),
+        ReaderTask::Html => Ok(html::convert_page(bytes)),
+        ReaderTask::Check => Ok(Vec::new()),
         ReaderTask::Clipboard => clipboard::read_content(),
         #[cfg(feature = "images")]
         ReaderTask::PictureForModel => scaling::encode_for_model(bytes),

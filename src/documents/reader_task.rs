@@ -1,5 +1,6 @@
 //! What the program `aye-reader` is asked to do, as aye passes it in an argument, and its limits.
 
+use super::feed::MAX_MARKDOWN;
 use super::pdf;
 #[cfg(feature = "images")]
 use super::picture::strips;
@@ -36,6 +37,8 @@ pub enum DocumentFormat {
     Parquet,
     /// Rows of its first sheet as JSON.
     Xlsx,
+    /// An Atom, RSS or JSON feed as Markdown.
+    Feed,
 }
 
 /// What the process does with the bytes that it gets.
@@ -43,6 +46,10 @@ pub enum DocumentFormat {
 pub(super) enum ReaderTask {
     /// Writes the text of a document.
     Text(DocumentFormat),
+    /// Writes a web page as Markdown, or without its tags.
+    Html,
+    /// Writes nothing, to check that the process can be started.
+    Check,
     /// Writes what is on the system's clipboard. The process gets no bytes.
     Clipboard,
     /// Writes the sizes of a picture, and the picture scaled for a model.
@@ -66,6 +73,9 @@ impl ReaderTask {
             Self::Text(DocumentFormat::Pdf) => "PDF".to_owned(),
             Self::Text(DocumentFormat::Parquet) => "Parquet".to_owned(),
             Self::Text(DocumentFormat::Xlsx) => "XLSX".to_owned(),
+            Self::Text(DocumentFormat::Feed) => "feed".to_owned(),
+            Self::Html => "HTML".to_owned(),
+            Self::Check => "check".to_owned(),
             Self::Clipboard => "clipboard".to_owned(),
             #[cfg(feature = "images")]
             Self::PictureForModel => "picture".to_owned(),
@@ -89,6 +99,9 @@ impl ReaderTask {
             "PDF" => Self::Text(DocumentFormat::Pdf),
             "Parquet" => Self::Text(DocumentFormat::Parquet),
             "XLSX" => Self::Text(DocumentFormat::Xlsx),
+            "feed" => Self::Text(DocumentFormat::Feed),
+            "HTML" => Self::Html,
+            "check" => Self::Check,
             "clipboard" => Self::Clipboard,
             #[cfg(feature = "images")]
             "picture" => Self::PictureForModel,
@@ -131,6 +144,8 @@ impl ReaderTask {
             // The last page may have as much text again as all before it, and a note follows.
             Self::Text(DocumentFormat::Pdf) => 3 * pdf::MAX_TEXT as u64,
             Self::Text(DocumentFormat::Parquet | DocumentFormat::Xlsx) => MAX_TABLE_BYTES as u64 + 1,
+            Self::Text(DocumentFormat::Feed) | Self::Html => MAX_MARKDOWN as u64,
+            Self::Check => 0,
             Self::Clipboard => MAX_SOURCE_BYTES + 1,
             #[cfg(feature = "images")]
             Self::PictureForModel => crate::chat::image::MAX_SENT_BYTES as u64 + 100,

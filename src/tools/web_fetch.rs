@@ -159,7 +159,7 @@ fn describe_response(response: &WebResponse, first_line: u64) -> Result<Describe
         _ => format!("lines {}-{last_line} of {total}", skipped + 1),
     };
     let mut facts = vec![status.to_string(), lines];
-    facts.extend((!page.note.is_empty()).then(|| page.note.to_owned()));
+    facts.extend((!page.note.is_empty()).then(|| page.note.clone().into_owned()));
     facts.extend(is_cut_off.then(|| format!("truncated: only the first {} bytes were read", body.len())));
     facts.extend(is_line_cut.then(|| format!("truncated: the line is longer than {MAX_BYTES} bytes")));
     facts.extend((last_line < total).then(|| format!("truncated: continue with line {}", last_line + 1)));

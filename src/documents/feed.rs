@@ -1,25 +1,25 @@
 //! Feeds (Atom, RSS, JSON Feed) as Markdown: title, then each entry with its date, address and text.
 
+use super::html::convert_parts;
 use feed_rs::model::{Entry, Feed, Link, Text};
 use std::fmt::Write;
 
-/// Bytes at the start of an XML document in which its root element is searched.
-const ROOT_SEARCH: usize = 4096;
+/// Why a document is not read.
+const NO_FEED: &str = "it is no feed";
+/// Maximum bytes of Markdown that is made of a page or a feed.
+pub(super) const MAX_MARKDOWN: usize = 8 << 20;
 
-/// Returns whether a document of this media type may be a feed. `text` is the document.
-pub(super) fn is_feed(media_type: &str, text: &str) -> bool {
-    match media_type {
-        "application/rss+xml" | "application/atom+xml" | "application/rdf+xml" | "application/feed+json" => true,
-        "application/xml" | "text/xml" => {
-            let start = &text[..text.floor_char_boundary(ROOT_SEARCH)];
-            ["<rss", "<feed", "<rdf:RDF"].iter().any(|root| start.contains(root))
-        }
-        _ => false,
-    }
+/// Returns a feed as Markdown.
+///
+/// # Errors
+/// If the document is no feed.
+pub(super) fn convert_feed(document: Vec<u8>) -> Result<Vec<u8>, String> {
+    let text = String::from_utf8(document).map_err(|_| NO_FEED)?;
+    Ok(read_feed(&text, &convert_parts()).ok_or(NO_FEED)?.into_bytes())
 }
 
 /// Returns a feed as Markdown; `None` if the document is no feed. `convert_html` makes Markdown of HTML.
-pub(super) fn read_feed(text: &str, convert_html: &dyn Fn(String) -> String) -> Option<String> {
+fn read_feed(text: &str, convert_html: &dyn Fn(String) -> String) -> Option<String> {
     // The parser invents ids for entries without one; they are not shown.
     let Feed { title, description, links, entries, .. } = feed_rs::parser::parse(text.as_bytes()).ok()?;
     let read = |text: &Text| match text.content_type.subty().as_str() {
@@ -107,11 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn only_feeds_are_feeds() {
-        assert!(is_feed("text/xml", ATOM) && is_feed("application/xml", RSS) && is_feed("application/rss+xml", ""));
-        assert!(!is_feed("text/xml", "<svg/>") && !is_feed("text/html", RSS) && !is_feed("application/json", "{}"));
-        assert_eq!(read_feed("<svg/>", &mark_html), None);
-        assert_eq!(read_feed("", &mark_html), None);
+    fn another_document_is_no_feed() {
+        for text in ["<svg/>", ""] {
+            assert_eq!(read_feed(text, &mark_html), None);
+        }
+        assert_eq!(convert_feed(vec![0xff]), Err(NO_FEED.to_owned()));
     }
 
     proptest! {
