@@ -26,10 +26,11 @@ mod session_provider;
 pub(crate) mod settings_profiles;
 pub(crate) mod skills;
 mod start;
+mod terminal_query;
 pub(crate) mod tool_files;
 pub(crate) mod tool_list;
 pub(crate) mod undo;
 mod web_search;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{Start, known_secrets, prepare_served_start, prepare_start};
+pub(crate) use start::{Start, known_secrets, prepare_screen_start, prepare_served_start, prepare_start};

@@ -3,16 +3,16 @@
 use super::screen_host::ScreenHost;
 use super::session::{Session, connect_runtime};
 use super::start::Start;
-use crate::config::{DrawnPictures, Links, Screen};
+use super::terminal_query::{color_depth, draws_pictures, is_ascii};
+use crate::config::{Links, Screen};
 use crate::project::folder_facts;
 use crate::store::Journal;
 use crate::tui::graphics::answers::PictureSupport;
 use crate::tui::host::{AgentLink, HostReply};
-use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
 use crate::tui::popup::PickedAction;
-use crate::tui::terminal_features::{find_multiplexer, has_clipboard, is_remote, needs_ascii, reorders_text};
+use crate::tui::terminal_features::{has_clipboard, is_remote, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit, RecordingOptions, terminal};
@@ -25,8 +25,6 @@ use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
 const MAX_REPLIES: usize = 64;
-/// Time limit for the terminal to report whether it is light or dark. Only remote terminals need long.
-const COLOR_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Delay before less urgent work starts; the first frame is shown by then.
 const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
@@ -49,13 +47,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
 
 /// Opens the session and builds its screen. Not inlined, because its many values would stay on the stack as long as the screen is open.
 #[inline(never)]
-fn prepare_screen(start: Start, open_session: impl Fn(&Start) -> Result<Session>) -> Result<(tui::Start, Journal)> {
-    // The terminal is queried while the session is read. Its answer is awaited before anything else uses the terminal.
+fn prepare_screen(mut start: Start, open_session: impl Fn(&Start) -> Result<Session>) -> Result<(tui::Start, Journal)> {
     let depth = color_depth(&start.connector.settings.config.screen);
-    let term = std::env::var("TERM").ok();
-    let asks_pictures = asks_pictures(&start.connector.settings.config.screen, depth);
-    let color_query = (depth != ColourDepth::None)
-        .then(|| std::thread::spawn(move || startup::query_terminal(COLOR_TIMEOUT, term.as_deref(), asks_pictures)));
     let apply_request = start.initial_apply_request();
     // If it is uncertain which session to continue, the user picks one from the list. With `--answers` it is an error,
     // because the answers belong to one session.
@@ -65,7 +58,8 @@ fn prepare_screen(start: Start, open_session: impl Fn(&Start) -> Result<Session>
         None => open_session(&start),
     };
     let session = apply_request.and_then(|apply_request| Ok((open_or_start()?, apply_request)));
-    let startup_input = color_query.and_then(|query| query.join().ok()).unwrap_or_default();
+    // The answer is awaited before anything else uses the terminal.
+    let startup_input = std::mem::take(&mut start.terminal_query).finish();
     let light = startup_input.is_light;
     let (mut session, apply_request) = session?;
     let copy_notice = session.keep_copy().and_then(|(_, notice)| notice);
@@ -121,7 +115,7 @@ pub(super) struct BuiltScreen {
 
 /// Builds the screen of a session, whose runtime starts to work.
 pub(super) fn build_screen(start: Start, session: Session, notice: Option<String>, look: &TerminalLook) -> BuiltScreen {
-    let Start { options, apply: _, mut session_builder, model: _, connector, real_folder, mut notices } = start;
+    let Start { options, mut session_builder, connector, real_folder, mut notices, .. } = start;
     let model = session.model;
     notices.extend(notice);
     notices.extend(session.notices);
@@ -184,26 +178,6 @@ pub(super) fn build_screen(start: Start, session: Session, notice: Option<String
     BuiltScreen { state, link, host, replies: from_host, recording_options, journal }
 }
 
-/// Returns the color depth of the terminal.
-fn color_depth(screen: &Screen) -> ColourDepth {
-    if screen.color { ColourDepth::from_environment(&|name| std::env::var(name).ok()) } else { ColourDepth::None }
-}
-
-/// Returns whether pictures are drawn.
-fn draws_pictures(screen: &Screen, depth: ColourDepth) -> bool {
-    cfg!(feature = "images") && screen.pictures != DrawnPictures::Off && depth == ColourDepth::True && !is_ascii(screen)
-}
-
-/// Returns whether the terminal is asked which protocol of pictures it has. A terminal multiplexer would take the question for a title, and
-/// over SSH the pixels of a page would hold up the keys for seconds.
-fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
-    let variable = |name: &str| std::env::var(name).ok();
-    draws_pictures(screen, depth)
-        && screen.pictures == DrawnPictures::Auto
-        && find_multiplexer(&variable).is_none()
-        && !is_remote(&variable)
-}
-
 /// Returns how pictures are drawn on a terminal with this size of a cell in pixels.
 fn picture_protocol(support: PictureSupport, cell_pixels: (u32, u32)) -> Protocol {
     // The terminal may store pictures of other programs too. Numbers have 24 bits and begin at 1.
@@ -215,10 +189,6 @@ fn picture_protocol(support: PictureSupport, cell_pixels: (u32, u32)) -> Protoco
         PictureSupport::Sixel if cell_pixels.0 > 0 && cell_pixels.1 > 0 => Protocol::Sixel,
         PictureSupport::Sixel | PictureSupport::None => Protocol::Blocks,
     }
-}
-
-fn is_ascii(screen: &Screen) -> bool {
-    screen.ascii.unwrap_or_else(|| needs_ascii(&|name| std::env::var(name).ok()))
 }
 
 fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {

@@ -13,6 +13,7 @@ use super::server_samplings::ServerSamplings;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
+use super::terminal_query::TerminalQuery;
 use super::tool_files::{ToolFactory, tool_settings};
 use super::{rehearsal, sandbox_setup};
 use crate::agent::ApplyRequest;
@@ -43,6 +44,8 @@ pub(crate) struct Start {
     pub(crate) session_builder: SessionBuilder,
     pub(crate) model: ConnectedModel,
     pub(super) connector: Connector,
+    /// Sent only if the run has a screen.
+    pub(super) terminal_query: TerminalQuery,
     /// Folder of every session except the tour, which has its own.
     pub(super) real_folder: PathBuf,
     /// Notices for the user, one sentence each.
@@ -92,22 +95,32 @@ enum ReplySource {
     Script(Arc<Script>),
 }
 
-pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<Start> {
-    prepare_parts(options, apply, &ReplySource::Provider)
+pub(crate) fn prepare_start(options: ChatOptions) -> Result<Start> {
+    prepare_parts(options, None, &ReplySource::Provider, false)
+}
+
+/// Prepares a run with a screen. The terminal is queried meanwhile.
+pub(crate) fn prepare_screen_start(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<Start> {
+    prepare_parts(options, apply, &ReplySource::Provider, true)
 }
 
 /// Prepares a run in which a script replies.
 pub(crate) fn prepare_scripted_start(options: ChatOptions, script: Arc<Script>) -> Result<Start> {
-    prepare_parts(options, None, &ReplySource::Script(script))
+    prepare_parts(options, None, &ReplySource::Script(script), false)
 }
 
 /// Prepares a run whose calls come from another program. It needs no provider, and contacts none but that of a model
 /// reviewer.
 pub(crate) fn prepare_served_start(options: ChatOptions) -> Result<Start> {
-    prepare_parts(options, None, &ReplySource::Nowhere)
+    prepare_parts(options, None, &ReplySource::Nowhere, false)
 }
 
-fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &ReplySource) -> Result<Start> {
+fn prepare_parts(
+    options: ChatOptions,
+    apply: Option<ApplyRehearsal>,
+    source: &ReplySource,
+    has_screen: bool,
+) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -116,6 +129,8 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
     let flags = options.connection.overrides(options.mode.as_deref(), options.theme.as_deref())?;
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
+    let mut terminal_query =
+        if has_screen { TerminalQuery::begin(&settings.config.screen) } else { TerminalQuery::default() };
     notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
     let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
         notices.push(format!("Cannot read the saved keys: {error}. Check the file with `aye doctor`."));
@@ -132,9 +147,10 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
     let connection = match source {
         _ if options.tour => None,
         ReplySource::Nowhere | ReplySource::Script(_) => None,
-        ReplySource::Provider => {
-            connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?
-        }
+        ReplySource::Provider => connector.configured_connection().inspect_err(|error| {
+            terminal_query = TerminalQuery::default();
+            report_problems(&connector.settings, error);
+        })?,
     };
     let model = match (connection, source) {
         (Some(connection), _) => connector.connect_model(&connection),
@@ -211,7 +227,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
         is_interactive: !options.print,
         is_served: matches!(source, ReplySource::Nowhere),
     };
-    Ok(Start { options, apply, session_builder, model, connector, real_folder, notices })
+    Ok(Start { options, apply, session_builder, model, connector, terminal_query, real_folder, notices })
 }
 
 impl Start {

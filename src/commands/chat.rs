@@ -4,7 +4,7 @@ mod answers;
 mod headless;
 
 use crate::assemble::session::Session;
-use crate::assemble::{Start, prepare_start, run_screen};
+use crate::assemble::{Start, prepare_screen_start, prepare_start, run_screen};
 use crate::chat::pluralize;
 use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, bail_usage};
@@ -63,7 +63,7 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
             "Cannot copy a session: --fork names none. Add --resume with an ID or to choose from a list, or --continue."
         );
     }
-    let start = prepare_start(options, apply)?;
+    let start = if is_headless { prepare_start(options) } else { prepare_screen_start(options, apply) }?;
     let journal = start.session_builder.journal.clone();
     let frontend = if is_headless { "printing" } else { "with a screen" };
     journal.note(format_args!("aye {} begins, {frontend}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
-    let Start { model, notices, .. } = prepare_start(options, None)?;
+    let Start { model, notices, .. } = prepare_start(options)?;
     print_notices(notices)?;
     let Some(provider) = model.provider else {
         bail_usage!(
