@@ -64,6 +64,7 @@ pub mod tool_file;
 mod tool_settings;
 pub mod toolbox;
 pub mod transfer_tool;
+mod walk_filter;
 pub mod web_fetch;
 mod workspace_target;
 pub mod write_file;

@@ -3,13 +3,14 @@
 use super::arguments::{object_spec, parse_arguments};
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, WorkClock, format_count};
+use super::walk_filter::{Exclusion, WalkFilter};
 use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
 use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::policy::ExcludedPaths;
-use crate::project::{self, Location, OwnFile, Reader, Writer};
+use crate::project::{self, Location, Reader, Writer};
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -164,8 +165,7 @@ impl SearchRequest {
         match files.read(&root) {
             Ok(bytes) => results.search_file(&root, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
-                let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
-                let has_unknown_hard_links = files.unknown_hard_link_check();
+                let (filter, walk_filter) = (self.glob_filter()?, WalkFilter::new(files, root.clone(), excluded));
                 let include_hidden = true;
                 files.walk(&root, include_hidden, &mut |file| {
                     results.counts.visited += 1;
@@ -180,20 +180,16 @@ impl SearchRequest {
                         return ControlFlow::Continue(());
                     }
                     // Files that the user was not asked about are not read.
-                    if (file.location.is_sensitive && !root.is_sensitive)
-                        || (!file.location.is_inside && root.is_inside)
-                        || file.location.own_file == Some(OwnFile::Credentials)
-                        || (root.is_inside && !root.is_sensitive && has_unknown_hard_links(&file.location))
-                    {
-                        results.counts.sensitive += 1;
-                        return ControlFlow::Continue(());
-                    }
-                    if planned_path::walk_access(files, &file.location)
-                        .iter()
-                        .any(|access| excluded.excludes(access, &folder_access))
-                    {
-                        results.counts.excluded += 1;
-                        return ControlFlow::Continue(());
+                    match walk_filter.find_exclusion(&file.location) {
+                        None => {}
+                        Some(Exclusion::Sensitive) => {
+                            results.counts.sensitive += 1;
+                            return ControlFlow::Continue(());
+                        }
+                        Some(Exclusion::Rule) => {
+                            results.counts.excluded += 1;
+                            return ControlFlow::Continue(());
+                        }
                     }
                     match files.read(&file.location) {
                         Ok(bytes) => results.search_file(&file.location, &bytes),
