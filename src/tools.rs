@@ -28,6 +28,7 @@ pub mod kill;
 pub mod list_files;
 mod list_workspace_files;
 pub mod load_skill;
+mod long_text;
 mod losses;
 pub mod mcp_tool;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tool that returns the text of a skill, or of another file in its folder. It is offered only if there are skills.
 
 use super::arguments::{object_spec, parse_arguments};
-use super::result_files::{LongResult, ResultFiles};
+use super::result_files::ResultFiles;
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
     summary_line,
@@ -23,8 +23,6 @@ use std::sync::Arc;
 
 /// Maximum size of a file in bytes. The main file of a skill has the same limit.
 const MAX_FILE_BYTES: u64 = 256 << 10;
-/// Maximum bytes of text in a result. The whole text of a longer file is stored in the workspace.
-const MAX_SHOWN_BYTES: usize = 48 << 10;
 /// Maximum number of other files that are listed.
 const MAX_LISTED: usize = 60;
 /// Maximum number of names that are read to list files.
@@ -76,7 +74,7 @@ impl LoadSkill {
         let Arguments { name, file } = parse_plan_data(plan)?;
         let skill = self.find(&name)?.clone();
         let loaded = run_blocking(files, move |files| load(&skill, file.as_deref(), files)).await?;
-        Ok(format_result(&name, loaded, results).await)
+        Ok(results.shorten(&name, loaded.heading, loaded.text).await)
     }
 }
 
@@ -242,23 +240,6 @@ fn list_files(folder: &Path) -> Vec<String> {
     }
     files.sort();
     files
-}
-
-/// Returns the result for the model. A text that is too long is cut at a line, and a file of the workspace has all of it.
-async fn format_result(skill: &str, loaded: LoadedText, results: &ResultFiles) -> String {
-    let LoadedText { heading, text } = loaded;
-    if text.len() <= MAX_SHOWN_BYTES {
-        return format!("{heading}\n\n{text}");
-    }
-    let beginning = &text[..text.floor_char_boundary(MAX_SHOWN_BYTES)];
-    let end = beginning.rfind('\n').map_or(beginning.len(), |end| end + 1);
-    let mut result = format!("{heading}\n\n{}\n[{} bytes omitted]", text[..end].trim_end(), text.len() - end);
-    let omitted = end..text.len();
-    let long_result = LongResult { label: skill, text, is_complete: true, omitted, untrusted_source: None };
-    if let Some(note) = results.store(long_result).await {
-        result.push_str(&format!("\n[{}]\n{}", note.sentence, note.outline));
-    }
-    result
 }
 
 #[cfg(test)]

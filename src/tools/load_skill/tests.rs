@@ -1,6 +1,7 @@
 //! Skills are read from real folders: what is returned, and that nothing else is.
 
 use super::*;
+use crate::tools::long_text::MAX_SHOWN_BYTES;
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::tests::{plan_call, run_call};
 use std::fs;
