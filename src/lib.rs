@@ -21,8 +21,8 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · documents · llm · web · browser · mcp · store · workspace · config · recording   files and sandboxes;
-//!                                         documents, pictures and the clipboard; providers;
+//!   4   project · documents · doc_index · llm · web · browser · mcp · store · workspace · config · recording   files and
+//!                                         sandboxes; documents, pictures and the clipboard; search of documents; providers;
 //!                                         web pages; the browser; MCP servers; session
 //!                                         files; files of a workspace; settings; recordings of the screen
 //!  ── pure below: no input or output, no clock, no async ──
@@ -35,7 +35,7 @@
 //! Also pure are state, focus, update, view, parts, prompts, text, keys, graphics, terminal_clipboard and theme of `tui`, except
 //! for loading themes, and parts of its demo player, recorder and replay.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`demo`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
+//! [`chat`], [`policy`], [`demo`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`doc_index`], [`llm`], [`web`], [`browser`],
 //! [`mcp`], [`store`], [`workspace`], [`config`], [`recording`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
 //! has helpers for all of them.
 //!
@@ -150,6 +150,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod demo;
+pub mod doc_index;
 pub mod documents;
 pub mod llm;
 pub mod manual;
