@@ -52,7 +52,7 @@ pub use origin::Origin;
 pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
-    Approval, AskHandling, CredentialSettings, DrawnPictures, DryRun, Hook, LinkScheme, Links, McpServer,
+    Approval, AskHandling, CredentialSettings, Docs, DrawnPictures, DryRun, Hook, LinkScheme, Links, McpServer,
     ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo,
     Web, WebSearch, WorkspaceSettings,
 };
@@ -86,6 +86,8 @@ pub struct Config {
     pub credentials: CredentialSettings,
     /// Tools that files define.
     pub tools: Tools,
+    /// Tools that search documents.
+    pub docs: Docs,
     pub screen: Screen,
     /// Key chords by action name. They replace the defaults; an empty list removes the binding.
     pub keys: BTreeMap<String, Vec<String>>,
@@ -108,6 +110,7 @@ impl Default for Config {
             web: Web::default(),
             credentials: CredentialSettings::default(),
             tools: Tools::default(),
+            docs: Docs::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),
         }

@@ -105,6 +105,8 @@
 //!   unknown command is sent; only an Enter sends a draft, also one that waits for the files.
 //! - The list of skills is a section of the system prompt that the tool `load_skill` brings with its spec, so both come and go together.
 //!   The tool holds the digest of the trusted file and compares it with what it reads.
+//! - The index of documents contains exactly those that the current call may read: each search walks the sources, compares them with
+//!   the rules and removes the others. Only files whose length or time changed are read again.
 //! - A file tool and a kept trial record each change, with the content before it, before they make it: they have no
 //!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo,
 //!   and a copy of a workspace file into the project, is a call that no model makes, prompted and recorded like any other.

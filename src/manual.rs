@@ -55,6 +55,7 @@ pub const TOPICS: &[Topic] = &[
     topic("instructions", &["agents.md", "init"], include_str!("../docs/instructions.md")),
     topic("custom-commands", &["custom-command", "command-files"], include_str!("../docs/custom-commands.md")),
     topic("skills", &["skill", "skill.md"], include_str!("../docs/skills.md")),
+    topic("docs-search", &["docs", "documents", "search_docs"], include_str!("../docs/docs-search.md")),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
     topic("undo", &["rewind", "checkpoints", "checkpoint", "restore"], include_str!("../docs/undo.md")),

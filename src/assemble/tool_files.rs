@@ -13,12 +13,13 @@ use crate::chat::CommandSandbox;
 use crate::config::definition_files::{DefinitionFile, TOOL_FILES};
 use crate::config::rules::ProjectSource;
 use crate::config::trust::TrustedProject;
-use crate::config::{Config, Network, Web};
+use crate::config::{Config, Docs, Network, Web};
 use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
 use crate::store::Places;
 use crate::text::truncation::abbreviate_home;
 use crate::tools::command_tool::CommandTool;
+use crate::tools::doc_sources::DocFolder;
 use crate::tools::end_conversation_tool::EndConversationTool;
 use crate::tools::http_tool::HttpTool;
 use crate::tools::project_programs::ProjectPrograms;
@@ -30,7 +31,7 @@ use crate::tools::transfer_tool::{ProfileFinder, TransferTool};
 use crate::tools::{Tool, ToolSettings, Toolbox};
 use crate::web::client::WebClient;
 use crate::web::target::PrivateHosts;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What tools of files need to run.
@@ -191,7 +192,14 @@ pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &P
         has_requests: web.fetch,
         private_hosts: PrivateHosts(web.private_hosts.clone()),
         project_programs: ProjectPrograms::new(folder, std::env::var_os("PATH").as_deref()),
+        doc_folders: config.docs.enabled.then(|| doc_folders(&config.docs)),
     }
+}
+
+/// Returns the folders of the settings for documents.
+pub(crate) fn doc_folders(docs: &Docs) -> Vec<DocFolder> {
+    let folder = |path: &PathBuf| DocFolder { path: expand_home(path), shown: path.display().to_string() };
+    docs.folders.iter().map(folder).collect()
 }
 
 fn file_problem(file: &str, message: String) -> FileProblem {

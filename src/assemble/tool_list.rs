@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// Kind and effect of a tool that no file and no server defines.
 const BUILT_IN: &str = "built-in";
 
+/// Why the tools for documents are off.
+pub(crate) const DOCS_OFF: &str = "docs.enabled is false";
+
 /// A row of the list.
 pub(crate) struct ToolRow {
     name: String,
@@ -36,6 +39,12 @@ pub(crate) fn list_tools(files: &[FoundTool], specs: &[ToolSpec], limit: Option<
     for row in rows.iter_mut().filter(|row| row.kind != BUILT_IN && row.state == ToolState::Active.name()) {
         row.is_deferred = defers;
     }
+    let is_off = |spec: &ToolSpec| !specs.iter().any(|sent| sent.name == spec.name);
+    rows.extend(Toolbox::doc_specs().iter().filter(|spec| is_off(spec)).map(|spec| ToolRow {
+        state: ToolState::Disabled.name(),
+        problem: Some(DOCS_OFF.to_owned()),
+        ..spec_row(spec)
+    }));
     // What is off comes last, such as the search services that are not in use.
     rows.sort_by_key(|row| row.state == ToolState::Disabled.name());
     rows

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const BUDGETS: &str = include_str!("budgets.toml");
 
 /// Groups of built-in tools, in the order of reports. A session has those whose condition is met.
-pub const GROUPS: [(&str, &str); 7] = [
+pub const GROUPS: [(&str, &str); 8] = [
     ("core", "always"),
     ("workspace", "always"),
     ("web", "unless web.fetch is false"),
@@ -19,6 +19,7 @@ pub const GROUPS: [(&str, &str); 7] = [
     ("background", "once a command runs in the background"),
     ("search", "if tools of files or servers are deferred"),
     ("skills", "if there are skills"),
+    ("docs", "if docs.enabled is true"),
 ];
 
 /// Tokens of a text by two encodings of OpenAI.

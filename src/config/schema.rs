@@ -3,7 +3,7 @@
 pub mod value_kind;
 
 use super::{
-    Approval, CredentialSettings, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell,
+    Approval, CredentialSettings, Docs, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell,
     Tools, Undo, Web, WorkspaceSettings,
 };
 
@@ -31,6 +31,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("web", Web::SETTINGS),
     ("credentials", CredentialSettings::SETTINGS),
     ("tools", Tools::SETTINGS),
+    ("docs", Docs::SETTINGS),
     ("screen", Screen::SETTINGS),
     ("keys", &[(ANY_NAME, ValueKind::Chords)]),
 ];

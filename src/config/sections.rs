@@ -242,6 +242,16 @@ section! {
 }
 
 section! {
+    /// `[docs]`: tools that search documents, see `docs/docs-search.md`.
+    pub struct Docs {
+        /// Offer the tools `search_docs` and `get_doc_page` to the model.
+        enabled: bool => Switch,
+        /// Folders of documents in addition to those of the project: absolute or from `~`. They are read without a prompt.
+        folders: Vec<PathBuf> => Paths,
+    }
+}
+
+section! {
     /// `[shell]`: limits for commands.
     pub struct Shell {
         /// Default timeout of a command in seconds.

@@ -1,5 +1,6 @@
 //! Settings of the tools.
 
+use super::doc_sources::DocFolder;
 use super::project_programs::ProjectPrograms;
 use crate::browser::executable::BrowserProgram;
 use crate::chat::CommandSandbox;
@@ -24,6 +25,8 @@ pub struct ToolSettings {
     pub browser: Option<BrowserProgram>,
     /// Names such as `tail` that may mean a program of the project.
     pub project_programs: ProjectPrograms,
+    /// Folders of the tools for documents, in addition to the project; `None` if these tools are turned off.
+    pub doc_folders: Option<Vec<DocFolder>>,
 }
 
 impl Default for ToolSettings {
@@ -39,6 +42,7 @@ impl Default for ToolSettings {
             private_hosts: PrivateHosts::default(),
             browser: None,
             project_programs: ProjectPrograms::default(),
+            doc_folders: None,
         }
     }
 }

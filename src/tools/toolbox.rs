@@ -2,6 +2,7 @@
 
 use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
+use super::doc_sources::DocLibrary;
 use super::references::{Sources, plan_with_references};
 use super::{Error, Tool, arguments};
 use crate::browser::session::BrowserSession;
@@ -27,6 +28,8 @@ const WORKSPACE_TOOLS: [&str; 4] = [
     super::write_workspace_file::NAME,
     super::delete_workspace_file::NAME,
 ];
+/// Names of the tools for documents.
+const DOC_TOOLS: [&str; 2] = [super::search_docs::NAME, super::get_doc_page::NAME];
 /// Names of the tools that only the user starts. No other tool may have one of them.
 pub const USER_TOOLS: [&str; 4] = [APPLY_CHANGE, APPLY_GROUP, RESTORE_FILES, COPY_TO_PROJECT];
 /// Names of the tools of the browser.
@@ -54,6 +57,7 @@ impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
         let (has_requests, hosts) = (settings.has_requests, settings.private_hosts.clone());
+        let doc_folders = settings.doc_folders.clone();
         let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, hosts.clone())));
         let mut tools = Self::from_tools(vec![
             Arc::new(super::ask_question::AskQuestion),
@@ -70,6 +74,11 @@ impl Toolbox {
         if has_requests {
             tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));
             tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(hosts)));
+        }
+        if let Some(folders) = doc_folders {
+            let library = Arc::new(DocLibrary::new(folders));
+            tools = tools.with_tool(Arc::new(super::search_docs::SearchDocs(library.clone())));
+            tools = tools.with_tool(Arc::new(super::get_doc_page::GetDocPage(library)));
         }
         Self { browser, ..tools }
     }
@@ -139,6 +148,7 @@ impl Toolbox {
             ("background", Self::background_specs()),
             ("search", Self::search_specs()),
             ("skills", vec![super::load_skill::tool_spec()]),
+            ("docs", Self::doc_specs()),
         ]
     }
 
@@ -159,6 +169,11 @@ impl Toolbox {
             super::browser_act::tool_spec(),
             super::browser_screenshot::tool_spec(),
         ]
+    }
+
+    /// Returns the specs of the tools for documents, whether they are turned on or not.
+    pub fn doc_specs() -> Vec<ToolSpec> {
+        vec![super::search_docs::tool_spec(), super::get_doc_page::tool_spec()]
     }
 
     /// Returns the tools of a session with these background commands.
@@ -285,15 +300,17 @@ impl Toolbox {
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
-    /// that search deferred tools or load skills, of those of a workspace and of the browser, and of those that are turned
-    /// off. A call of `run_tool` has the name of the called tool.
+    /// that search deferred tools, load skills or search documents, of those of a workspace and of the browser, and of those
+    /// that are turned off. A call of `run_tool` has the name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
         let background = Self::background_tools(&Arc::default()).tools;
         let offered = self.tool_names();
         let has_skills = offered.iter().any(|name| name == LOAD_SKILL);
+        let has_docs = offered.iter().any(|name| DOC_TOOLS.contains(&name.as_str()));
         let names = offered.into_iter().chain(background.iter().map(|tool| tool.name().into_owned()));
         let names = names.chain([FIND_TOOL, DESCRIBE_TOOL].map(str::to_owned));
         let names = names.chain((!has_skills).then(|| LOAD_SKILL.to_owned()));
+        let names = names.chain(DOC_TOOLS.iter().filter(|_| !has_docs).map(|name| (*name).to_owned()));
         let workspace = WORKSPACE_TOOLS.into_iter().filter(|_| self.workspace.is_none());
         let browser = BROWSER_TOOLS.into_iter().filter(|_| self.browser.is_none() || self.workspace.is_none());
         let names = names.chain(workspace.chain(browser).map(str::to_owned));

@@ -46,6 +46,7 @@ mod demos;
 #[cfg(target_os = "linux")]
 mod discarded_rehearsals;
 mod disclosure;
+mod docs_search;
 mod doctor;
 mod doctor_bundles;
 mod draft_kills;

@@ -324,7 +324,7 @@ fn the_manual_lists_every_theme_profile_and_tool() {
     let specs = Toolbox::with_builtin_tools(aye::tools::ToolSettings::default()).tool_specs().into_iter();
     let specs = specs.chain(Toolbox::background_specs()).chain(Toolbox::search_specs());
     let specs = specs.chain(Toolbox::browser_specs()).chain(Toolbox::workspace_specs());
-    let specs: Vec<_> = specs.chain([aye::tools::load_skill::tool_spec()]).collect();
+    let specs: Vec<_> = specs.chain([aye::tools::load_skill::tool_spec()]).chain(Toolbox::doc_specs()).collect();
     for tool in &specs {
         assert!(tools.contains(&format!("\n| `{}` | ", tool.name)), "the tool {}", tool.name);
     }

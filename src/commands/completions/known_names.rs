@@ -119,9 +119,10 @@ fn list_skills(places: &Places) -> Vec<Candidate> {
 }
 
 fn list_built_in_tools() -> Vec<Candidate> {
-    let specs = Toolbox::with_builtin_tools(ToolSettings::default()).tool_specs();
+    let specs = Toolbox::with_builtin_tools(ToolSettings::default()).tool_specs().into_iter();
+    let specs = specs.chain(Toolbox::doc_specs());
     let first_sentence = |text: &str| text.split(". ").next().unwrap_or_default().to_owned();
-    specs.into_iter().map(|spec| Candidate::new(spec.name, first_sentence(&spec.description))).collect()
+    specs.map(|spec| Candidate::new(spec.name, first_sentence(&spec.description))).collect()
 }
 
 fn list_servers(settings: &Settings) -> Vec<Candidate> {

@@ -165,7 +165,8 @@ fn session_lines(places: &Places, session_name: Option<&str>, folder: Option<&Pa
         return lines;
     }
     let specs = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default()).tool_specs().into_iter();
-    let tools: Vec<String> = specs.chain(Toolbox::workspace_specs()).map(|spec| spec.name).collect();
+    let tools: Vec<String> =
+        specs.chain(Toolbox::workspace_specs()).chain(Toolbox::doc_specs()).map(|spec| spec.name).collect();
     match sessions.read(&id) {
         Ok(stored) => lines.extend(session_outline::outline_lines(&stored, &tools)),
         Err(error) => lines.push(error.to_string()),

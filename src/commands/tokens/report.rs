@@ -3,6 +3,7 @@
 use crate::agent::{build_system_prompt, system_prompt_texts};
 use crate::assemble::found_tool::ToolState;
 use crate::assemble::tool_files::open_source;
+use crate::assemble::tool_list::DOCS_OFF;
 use crate::chat::deferred_tools::exceeds_limit;
 use crate::chat::instructions::{InstructionScope, append_instructions};
 use crate::chat::message_tokens::estimate_tools;
@@ -164,6 +165,7 @@ impl Report {
                     "browser" => "no browser is installed, or it is turned off",
                     "background" => "until a command runs in the background",
                     "skills" => "there are no skills",
+                    "docs" => DOCS_OFF,
                     _ => "no tool is deferred",
                 };
                 // A session has a workspace, but the list of tools was made without one.

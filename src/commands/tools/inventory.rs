@@ -8,7 +8,7 @@ use crate::assemble::sandbox_setup;
 use crate::assemble::settings_profiles::SettingsProfiles;
 use crate::assemble::skills::{build_tool, find_skills};
 use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
-use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
+use crate::assemble::tool_list::{DOCS_OFF, format_rows, list_tools, spec_json};
 use crate::chat::ToolSpec;
 use crate::chat::mcp_names::{server_of, service_name};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
@@ -121,6 +121,13 @@ impl Inventory {
         if let Some(spec) = self.session_specs().into_iter().find(|spec| spec.name == name) {
             let origin = server_of(name).map_or_else(|| "built in".to_owned(), service_name);
             return Ok(vec![format!("{name} · {origin}"), spec.description.clone(), json_line(&spec_json(&spec))]);
+        }
+        if let Some(spec) = Toolbox::doc_specs().into_iter().find(|spec| spec.name == name) {
+            return Ok(vec![
+                format!("{name} · off · {DOCS_OFF}"),
+                spec.description.clone(),
+                json_line(&spec_json(&spec)),
+            ]);
         }
         let tool = self.find(name)?;
         let mut lines = vec![format!("{name} · {} · {}", tool.state.name(), tool.file)];

@@ -264,7 +264,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     check_settings(
         "mouse = true",
         &[
-            "1: mouse is not a section. Use one of: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, workspace, dry_run, shell, web, credentials, tools, screen, keys",
+            "1: mouse is not a section. Use one of: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, workspace, dry_run, shell, web, credentials, tools, docs, screen, keys",
         ],
     );
     check_settings("screen = 3", &["1: screen is 3. Use a section [screen]"]);

@@ -16,7 +16,7 @@ fn all_tools() -> Toolbox {
 fn all_specs() -> Vec<ToolSpec> {
     let specs = all_tools().tool_specs().into_iter().chain(Toolbox::background_specs());
     let specs = specs.chain(Toolbox::workspace_specs()).chain(Toolbox::search_specs());
-    specs.chain(Toolbox::browser_specs()).collect()
+    specs.chain(Toolbox::browser_specs()).chain(Toolbox::doc_specs()).collect()
 }
 
 /// Plans a call that a model made.

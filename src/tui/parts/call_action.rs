@@ -126,6 +126,8 @@ fn builtin_action(tool: &str, preview: Option<&Preview>) -> Option<&'static str>
         "delete_workspace_file" => "Delete from workspace",
         "run_mcp_tool" => "Call",
         LOAD_SKILL => "Load skill",
+        "search_docs" => "Search docs",
+        "get_doc_page" => "Read document",
         "calculator" => "Calculate",
         TODO_WRITE => "Todo list",
         "read_output" => "Output",
@@ -142,7 +144,8 @@ fn builtin_action(tool: &str, preview: Option<&Preview>) -> Option<&'static str>
 
 /// Returns whether the summary of a call of this tool is the path of a file or folder, whose end matters.
 pub fn names_path(tool: &str) -> bool {
-    let of_project = matches!(tool, "read_file" | "list_files" | "write_file" | "edit_file" | COPY_TO_PROJECT);
+    let of_project =
+        matches!(tool, "read_file" | "list_files" | "write_file" | "edit_file" | "get_doc_page" | COPY_TO_PROJECT);
     of_project || matches!(tool, "read_workspace_file" | "write_workspace_file" | "delete_workspace_file")
 }
 

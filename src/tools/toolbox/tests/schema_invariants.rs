@@ -12,7 +12,7 @@ const MAX_DESCRIPTION_CHARS: usize = 300;
 fn complete_toolbox() -> Toolbox {
     let browser =
         BrowserProgram { path: "/nonexistent".into(), aye_path: "/nonexistent".into(), environment: Vec::new() };
-    let settings = ToolSettings { browser: Some(browser), ..ToolSettings::default() };
+    let settings = ToolSettings { browser: Some(browser), doc_folders: Some(Vec::new()), ..ToolSettings::default() };
     let places = crate::store::Places::within(std::path::Path::new("/nonexistent"));
     let workspace = Workspace::new(&places, crate::chat::SessionId("01A".into()), crate::workspace::Limits::default());
     let commands = BackgroundCommands::default();
@@ -105,6 +105,8 @@ fn valid_arguments(tool: &str) -> Value {
         "find_tool" => json!({"words": "w"}),
         "describe_tool" => json!({"name": "n"}),
         "load_skill" => json!({"name": "forms"}),
+        "search_docs" => json!({"query": "w"}),
+        "get_doc_page" => json!({"path": "aye/mcp"}),
         "run_tool" => json!({"name": "n", "arguments": {}}),
         other => panic!("state valid arguments of {other}"),
     }
