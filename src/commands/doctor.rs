@@ -6,6 +6,7 @@
 
 mod browser_check;
 mod bundle;
+mod docs_check;
 mod finding;
 mod folders;
 mod machine;
@@ -85,12 +86,14 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let key_store_credentials = tool_credentials.clone();
     let key_store = tokio::task::spawn_blocking(move || saved_secrets::check_key_store(&key_store_credentials));
     let (web, browser_folder) = (config.web.clone(), folder.clone());
-    let (terminal, documents, sandbox, overlay, browser, sessions, project, rules, server) = tokio::join!(
+    let (docs, docs_folder) = (config.docs.clone(), folder.clone());
+    let (terminal, reader, sandbox, overlay, browser, docs, sessions, project, rules, server) = tokio::join!(
         run_check("terminal", terminal_check::check_terminal),
-        run_check("documents", machine::check_reader),
+        run_check("reader", machine::check_reader),
         run_check("sandbox", move || machine::check_sandbox(&shell, &sandbox_places)),
         run_check("overlay", move || machine::check_overlay(overlay_mode, overlay_folder.as_deref(), &overlay_places)),
         run_check("browser", move || browser_check::check_browser(&web, browser_folder.as_deref())),
+        run_check("docs", move || docs_check::check_docs(&docs, docs_folder.as_deref())),
         run_check("sessions", move || folders::check_sessions(&session_places)),
         run_check("project", move || machine::check_project(folder.as_deref())),
         run_check("rules", move || rules_check::check_rules(rules_folder.as_deref(), &rules_places)),
@@ -100,10 +103,11 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(sandbox);
     findings.extend(overlay);
     findings.extend(browser);
-    findings.extend(documents);
+    findings.extend(reader);
     findings.push(simulator_check::check_simulator(tour, &connector));
     findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);
+    findings.extend(docs);
     findings.extend(rules_check::check_reviewers(tour, &connector));
     findings.extend(mcp_check::check_servers(&connector.settings, &places));
     findings.extend(saved_secrets::check_keys(&loaded_credentials, &places, &initial_permissions));

@@ -198,3 +198,15 @@ fn the_inventory_lists_enabled_tools() {
     let (list, _, _) = user.run_headless(&["tools"]);
     assert!(list.lines().any(|line| line.starts_with("search_docs") && line.contains("  on · built-in")), "{list}");
 }
+
+#[test]
+fn doctor_checks_the_folders() {
+    let user = user(Vec::new());
+    let (report, _, _) = user.run_headless(&["doctor"]);
+    // Long lines are wrapped.
+    let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the manual of aye and 1 of 2 folders"), "{report}");
+    assert!(words.contains("docs.folders: ") && words.contains("it does not exist or cannot be read"), "{report}");
+    let (report, _, _) = User::new(Vec::new()).run_headless(&["doctor"]);
+    assert!(!report.contains("search_docs"), "{report}");
+}

@@ -24,7 +24,7 @@ pub(super) fn check_versions() -> Finding {
 
 /// Starts the program that reads documents, and reports whether it works.
 pub(super) fn check_reader() -> Vec<Finding> {
-    let area = "documents";
+    let area = "reader";
     vec![match check_reader_program() {
         Ok(()) => Finding::ok(
             area,

@@ -18,6 +18,15 @@ pub struct DocFolder {
 }
 
 impl DocFolder {
+    /// Returns why the folder cannot be read; `None` if it can.
+    pub fn find_problem(&self, files: &dyn Reader) -> Option<String> {
+        match self.locate(files) {
+            Ok(location) if location.is_sensitive => Some("it may hold secrets, so no file in it is read".to_owned()),
+            Ok(location) => files.list_names(&location).err().map(|error| error.to_string()),
+            Err(reason) => Some(reason),
+        }
+    }
+
     /// Locates the folder. Fails with the reason if it does not exist.
     pub(in crate::tools) fn locate(&self, files: &dyn Reader) -> Result<Location, String> {
         let path = self.path.to_str().ok_or_else(|| "its name is not Unicode".to_owned())?;
