@@ -4,6 +4,7 @@ use super::session_header::session_path;
 use super::{Error, private_files};
 use crate::chat::skill::MAIN_FILE;
 use crate::chat::{Digest, SessionId};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -55,10 +56,9 @@ impl Places {
             private_files::remove_abandoned(folder);
         }
         // Settings that are links, for example into a dotfiles repository, are written at their target.
-        for file in self.config_files() {
+        for file in self.config_files().into_iter().filter(|file| file.is_symlink()) {
             let real = file.canonicalize().ok();
-            let target_folder = real.as_deref().and_then(Path::parent).filter(|_| file.is_symlink());
-            target_folder.into_iter().for_each(private_files::remove_abandoned);
+            real.as_deref().and_then(Path::parent).into_iter().for_each(private_files::remove_abandoned);
         }
         Ok(())
     }
@@ -87,8 +87,7 @@ impl Places {
             }
             files.push(folder);
         }
-        for file in files {
-            let file = resolve_links(&file);
+        for file in resolve_files(files) {
             if !paths.iter().any(|folder| file.starts_with(folder)) {
                 paths.push(file);
             }
@@ -98,7 +97,7 @@ impl Places {
 
     /// Returns the files with keys, with links resolved.
     pub fn key_files(&self) -> Vec<PathBuf> {
-        vec![resolve_links(&self.credentials()), resolve_links(&self.tool_credentials())]
+        resolve_files(vec![self.credentials(), self.tool_credentials()]).collect()
     }
 
     /// Returns the settings file, which need not exist.
@@ -223,6 +222,19 @@ impl Places {
     }
 }
 
+/// Resolves the links of files as [`resolve_links`] does. Most are in the same few folders and are no links, so it suffices to resolve
+/// these folders once.
+fn resolve_files(files: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let mut real_folders = HashMap::new();
+    files.into_iter().map(move |file| match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) if !file.is_symlink() => {
+            let real_folder: &PathBuf = real_folders.entry(folder.to_owned()).or_insert_with(|| resolve_links(folder));
+            real_folder.join(name)
+        }
+        _ => resolve_links(&file),
+    })
+}
+
 /// Resolves the links of a path as far as it exists.
 pub fn resolve_links(path: &Path) -> PathBuf {
     let resolve_parent = || Some(resolve_links(path.parent()?).join(path.file_name()?));
@@ -285,6 +297,17 @@ mod tests {
         let mut skills = places.own_paths()[5..].to_vec();
         skills.sort();
         assert_eq!(skills, ["forms", "own.md"].map(|name| dotfiles.join(name)));
+        // Links, files below links, files of linked folders and missing files are resolved as each alone is.
+        let below = |folder: PathBuf, names: &[&str]| names.iter().map(|name| folder.join(name)).collect::<Vec<_>>();
+        let files = [
+            below(places.tools(), &["own.toml", "post.toml", "missing"]),
+            below(places.commands(), &["a.md", "b.md"]),
+            below(places.skills().join("forms"), &["SKILL.md", "none/none"]),
+            below(places.instructions(), &["", "x"]),
+        ]
+        .concat();
+        let expected: Vec<PathBuf> = files.iter().map(|file| resolve_links(file)).collect();
+        assert_eq!(resolve_files(files).collect::<Vec<_>>(), expected);
     }
 
     #[test]
