@@ -9,6 +9,9 @@ mod pdf;
 pub mod picture;
 pub mod reader;
 pub mod reader_process;
+mod reader_program;
 mod reader_task;
+
+pub use reader_program::remember_reader;
 mod rows;
 mod spreadsheet;

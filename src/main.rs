@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     // The memory of this process contains keys: no allowed command may read it, and no core file may contain it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    aye::documents::remember_reader();
     // The completion script of a shell asks for candidates.
     if let Some(shell) = std::env::var_os(completions::VARIABLE)
         && let Some(code) = completions::answer_script(&shell)

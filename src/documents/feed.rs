@@ -6,8 +6,6 @@ use std::fmt::Write;
 
 /// Why a document is not read.
 const NO_FEED: &str = "it is no feed";
-/// Maximum bytes of Markdown that is made of a page or a feed.
-pub(super) const MAX_MARKDOWN: usize = 8 << 20;
 
 /// Returns a feed as Markdown.
 ///

@@ -5,28 +5,18 @@
 //! program of its own, `aye-reader`, so that aye contains no code and no tables of the formats: the dynamic linker would write
 //! them, half a megabyte, at each start.
 
+use super::reader_program::{READER, open_reader};
 use super::reader_task::{MAX_SECONDS, NO_RESULT, OTHER_VERSION, ReaderTask, VERSION};
-use std::io::{ErrorKind, Read, Write};
-use std::path::PathBuf;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use super::reader_task::DocumentFormat;
 
-/// Name of the program that reads, which is in the folder of aye.
-const READER: &str = "aye-reader";
 /// Variables that name the display whose clipboard is read.
 const DISPLAY_VARIABLES: [&str; 5] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "HOME"];
 /// Interval at which the end of the process is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
-
-/// Returns the program that reads documents, which need not exist.
-///
-/// # Errors
-/// If the path of this program is unknown.
-fn reader_program() -> std::io::Result<PathBuf> {
-    Ok(std::env::current_exe()?.with_file_name(READER).with_extension(std::env::consts::EXE_EXTENSION))
-}
 
 /// Checks that the program that reads documents is there and has the version of this one.
 ///
@@ -50,13 +40,9 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
 /// # Errors
 /// Why there is none, worded to follow a colon.
 pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let program = reader_program().map_err(|error| error.to_string())?;
-    let folder = program.parent().unwrap_or(&program).display().to_string();
-    let cannot_start = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => format!("the program {READER} is missing in {folder}; install aye again"),
-        _ => format!("the program {READER} cannot be started: {error}"),
-    };
-    let mut command = Command::new(&program);
+    let program = open_reader()?;
+    let cannot_start = |error: std::io::Error| format!("the program {READER} cannot be started: {error}");
+    let mut command = Command::new(&program.path);
     command.args([VERSION, &task.to_argument()]).env_clear().current_dir("/");
     if task == ReaderTask::Clipboard {
         command.envs(DISPLAY_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -91,9 +77,10 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
         (Some(code), Some(reason)) if code == i32::from(NO_RESULT) => {
             Err(String::from_utf8_lossy(&reason).into_owned())
         }
-        (Some(code), _) if code == i32::from(OTHER_VERSION) => Err(format!(
-            "the program {READER} in {folder} has another version than this aye ({VERSION}); start aye again"
-        )),
+        (Some(code), _) if code == i32::from(OTHER_VERSION) => {
+            let folder = &program.folder;
+            Err(format!("the program {READER} in {folder} is not of this version ({VERSION}); install aye again"))
+        }
         _ if status.is_none() => Err(format!("it was not read within {} s", max_wait.as_secs())),
         _ => Err(format!("it cannot be read with {MAX_SECONDS} s of processor time and 1 GiB of memory")),
     }

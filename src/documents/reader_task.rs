@@ -1,6 +1,5 @@
 //! What the program `aye-reader` is asked to do, as aye passes it in an argument, and its limits.
 
-use super::feed::MAX_MARKDOWN;
 use super::pdf;
 #[cfg(feature = "images")]
 use super::picture::strips;
@@ -10,6 +9,8 @@ use crate::chat::image::MAX_SOURCE_BYTES;
 use crate::chat::image::{StripFormat, StripLayout};
 use std::time::Duration;
 
+/// Maximum bytes of Markdown that is made of a page or a feed.
+const MAX_MARKDOWN: u64 = 8 << 20;
 /// Memory of the process.
 pub(super) const MAX_MEMORY: u64 = 1 << 30;
 /// Processor time of the process.
@@ -144,7 +145,7 @@ impl ReaderTask {
             // The last page may have as much text again as all before it, and a note follows.
             Self::Text(DocumentFormat::Pdf) => 3 * pdf::MAX_TEXT as u64,
             Self::Text(DocumentFormat::Parquet | DocumentFormat::Xlsx) => MAX_TABLE_BYTES as u64 + 1,
-            Self::Text(DocumentFormat::Feed) | Self::Html => MAX_MARKDOWN as u64,
+            Self::Text(DocumentFormat::Feed) | Self::Html => MAX_MARKDOWN,
             Self::Check => 0,
             Self::Clipboard => MAX_SOURCE_BYTES + 1,
             #[cfg(feature = "images")]

@@ -133,6 +133,7 @@ mod proxies;
 mod questions;
 #[cfg(target_os = "linux")]
 mod read_only_sandbox;
+mod reader_program;
 mod real_server;
 mod recording_exports;
 mod recordings;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 /// happens on other systems.
 const MODULES: &[&str] = &[
     "browser",
+    "documents/reader_program",
     "llm/client",
     "llm/timeouts",
     "main",
