@@ -58,21 +58,25 @@ pub(crate) fn format_rows(rows: &[ToolRow]) -> Vec<String> {
         let state = if *is_deferred { "on · deferred" } else { state };
         let line = match problem {
             Some(problem) => format!("{name:width$}  {state} · {file} · {problem}"),
-            None if effect == kind => format!("{name:width$}  {state} · {kind} · about {tokens} tokens · {file}"),
+            None if *kind == BUILT_IN => format!("{name:width$}  {state} · {kind} · about {tokens} tokens"),
             None => format!("{name:width$}  {state} · {kind} · {effect} · about {tokens} tokens · {file}"),
         };
         clean_line(&line).into_owned()
     };
-    let describe_sum = |rows: Vec<&ToolRow>| {
+    let describe_sum = |count: String, rows: &[&ToolRow]| {
         let sum: u64 = rows.iter().map(|row| row.tokens).sum();
-        format!("{} · about {sum} tokens together (estimates)", pluralize(rows.len(), "tool"))
+        format!("{count} · about {sum} tokens together (estimates)")
     };
     let usable = rows.iter().filter(|row| row.state == ToolState::Active.name());
     let (deferred, sent): (Vec<&ToolRow>, Vec<&ToolRow>) = usable.partition(|row| row.is_deferred);
-    let mut sums = vec![describe_sum(sent)];
+    let count = match rows.len() - deferred.len() {
+        all if all == sent.len() => pluralize(all, "tool"),
+        all => format!("{} of {} on", sent.len(), pluralize(all, "tool")),
+    };
+    let mut sums = vec![describe_sum(count, &sent)];
     if !deferred.is_empty() {
         let reason = format!("above the limit tool_tokens; the model searches them with {FIND_TOOL}");
-        sums.push(format!("deferred: {}, {reason}", describe_sum(deferred)));
+        sums.push(format!("deferred: {}, {reason}", describe_sum(pluralize(deferred.len(), "tool"), &deferred)));
     }
     sums.into_iter().chain(rows.iter().map(format_row)).collect()
 }

@@ -171,7 +171,7 @@ fn tools_of_servers_are_listed_with_their_tokens_and_the_sum() {
     let offered: Vec<_> = rows.iter().filter(|row| row["state"] == "on").collect();
     let sum: u64 = offered.iter().map(|row| row["tokens"].as_u64().unwrap()).sum();
     let (out, _, _) = user.run_headless(&["tools"]);
-    let total = format!("{} tools · about {sum} tokens together (estimates)", offered.len());
+    let total = format!("{} of {} tools on · about {sum} tokens together (estimates)", offered.len(), rows.len());
     assert_eq!(out.lines().next(), Some(total.as_str()), "{out}");
     let mut program = user.start(&[]);
     program.until("Messages go to");
