@@ -12,6 +12,7 @@ pub mod reader_process;
 mod reader_program;
 mod reader_task;
 
+pub use feed::NO_FEED;
 pub use reader_program::remember_reader;
 mod rows;
 mod spreadsheet;

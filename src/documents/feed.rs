@@ -5,7 +5,7 @@ use feed_rs::model::{Entry, Feed, Link, Text};
 use std::fmt::Write;
 
 /// Why a document is not read.
-const NO_FEED: &str = "it is no feed";
+pub const NO_FEED: &str = "it is no feed";
 
 /// Returns a feed as Markdown.
 ///

@@ -22,7 +22,7 @@ pub fn run_reader() -> ExitCode {
     if version != VERSION {
         return ExitCode::from(OTHER_VERSION);
     }
-    let Some(task) = task.to_str().and_then(ReaderTask::from_argument) else { return ExitCode::FAILURE };
+    let Some(task) = task.to_str().and_then(ReaderTask::from_argument) else { return ExitCode::from(OTHER_VERSION) };
     for (resource, limit) in [(Resource::As, MAX_MEMORY), (Resource::Cpu, MAX_SECONDS), (Resource::Core, 0)] {
         if lower_limit(resource, limit).is_err() {
             return ExitCode::FAILURE;

@@ -8,6 +8,7 @@
 use super::reader_program::{READER, open_reader};
 use super::reader_task::{MAX_SECONDS, NO_RESULT, OTHER_VERSION, ReaderTask, VERSION};
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ pub use super::reader_task::DocumentFormat;
 
 /// Variables that name the display whose clipboard is read.
 const DISPLAY_VARIABLES: [&str; 5] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "HOME"];
+/// Exit code of the dynamic linker, if a library is missing.
+const CANNOT_START: i32 = 127;
 /// Interval at which the end of the process is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -43,7 +46,7 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
     let program = open_reader()?;
     let cannot_start = |error: std::io::Error| format!("the program {READER} cannot be started: {error}");
     let mut command = Command::new(&program.path);
-    command.args([VERSION, &task.to_argument()]).env_clear().current_dir("/");
+    command.arg0(READER).args([VERSION, &task.to_argument()]).env_clear().current_dir("/");
     if task == ReaderTask::Clipboard {
         command.envs(DISPLAY_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     }
@@ -81,6 +84,7 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
             let folder = &program.folder;
             Err(format!("the program {READER} in {folder} is not of this version ({VERSION}); install aye again"))
         }
+        (Some(CANNOT_START), _) => Err(format!("the program {READER} in {} cannot be started", program.folder)),
         _ if status.is_none() => Err(format!("it was not read within {} s", max_wait.as_secs())),
         _ => Err(format!("it cannot be read with {MAX_SECONDS} s of processor time and 1 GiB of memory")),
     }

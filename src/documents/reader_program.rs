@@ -1,13 +1,14 @@
 //! The program `aye-reader` in the folder of aye, as it was when aye started.
 //!
 //! It runs without a sandbox, so a command of the model that may write its folder, such as the project that aye was built in, must
-//! not be able to replace it. On Linux a program that this user can write is therefore run from a sealed copy in memory, and
-//! only if it has not changed since the start. Other systems run it as it is, in the same case only if it has not changed.
+//! not be able to replace it. On Linux, a program that this user can write is therefore run from a sealed copy in memory, and
+//! any program only if it has not changed since the start. Other systems run it by its path, if it has not changed.
 
-use std::fs::File;
-use std::io::ErrorKind;
+use crate::chat::Digest;
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -23,6 +24,8 @@ struct ReaderProgram {
     path: PathBuf,
     /// `None` if it was missing.
     stamp: Option<Stamp>,
+    /// Digest of the content, if this user can write it and the stamp does not tell every change.
+    digest: Option<Digest>,
 }
 
 /// Identity of a file and the time of its last change, which no user can set. A new name for the same file changes it too.
@@ -33,13 +36,13 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// A program that can be started; an open copy lasts as long as this value.
+/// A program that can be started as long as this value exists.
 pub(super) struct RunnableReader {
     /// What to execute.
     pub(super) path: PathBuf,
     /// Where it was found.
     pub(super) folder: String,
-    _copy: Option<OwnedFd>,
+    _opened: Option<OwnedFd>,
 }
 
 /// Remembers the program as it is now. Called when aye starts; costs one look at the file.
@@ -59,8 +62,15 @@ pub(super) fn open_reader() -> Result<RunnableReader, String> {
 impl ReaderProgram {
     fn find() -> Option<Self> {
         let path = std::env::current_exe().ok()?.with_file_name(READER).with_extension(std::env::consts::EXE_EXTENSION);
-        let stamp = path.metadata().ok().map(|metadata| Stamp::new(&metadata));
-        Some(Self { path, stamp })
+        Some(Self::remember(path))
+    }
+
+    fn remember(path: PathBuf) -> Self {
+        let metadata = path.metadata().ok();
+        let needs_digest =
+            metadata.as_ref().is_some_and(|metadata| may_write(&path, metadata) && !tells_changes(&path));
+        let digest = if needs_digest { std::fs::read(&path).ok().map(|bytes| Digest::of_bytes(&bytes)) } else { None };
+        Self { stamp: metadata.as_ref().map(Stamp::new), digest, path }
     }
 
     fn open(&self) -> Result<RunnableReader, String> {
@@ -70,56 +80,96 @@ impl ReaderProgram {
             ErrorKind::NotFound => format!("the program {READER} is missing in {folder}; install aye again"),
             _ => format!("the program {READER} cannot be started: {error}"),
         };
-        let file = File::open(&self.path).map_err(unusable)?;
-        let is_same = || file.metadata().is_ok_and(|metadata| Some(Stamp::new(&metadata)) == self.stamp);
-        if !is_same() {
-            return Err(changed());
-        }
-        if !may_write(&self.path) {
-            return Ok(RunnableReader { path: self.path.clone(), folder, _copy: None });
-        }
-        let copy = copy_to_memory(&file).map_err(unusable)?;
-        // Whoever wrote to it while it was copied changed its time too.
-        if !is_same() {
-            return Err(changed());
-        }
-        let path = match &copy {
-            Some(copy) => Path::new("/proc/self/fd").join(copy.as_raw_fd().to_string()),
-            None => self.path.clone(),
+        let is_same = |metadata: std::io::Result<Metadata>| {
+            metadata.is_ok_and(|metadata| Some(Stamp::new(&metadata)) == self.stamp)
         };
-        Ok(RunnableReader { path, folder, _copy: copy })
+        let metadata = self.path.metadata().map_err(unusable)?;
+        if Some(Stamp::new(&metadata)) != self.stamp {
+            return Err(changed());
+        }
+        // It may have been replaced by a pipe, which must not block.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let mut file = File::options().read(true).custom_flags(flags).open(&self.path).map_err(unusable)?;
+        if !is_same(file.metadata()) {
+            return Err(changed());
+        }
+        if cfg!(not(target_os = "linux")) {
+            return Ok(RunnableReader { path: self.path.clone(), folder, _opened: None });
+        }
+        let opened = if may_write(&self.path, &metadata) {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(unusable)?;
+            // Whoever wrote to it while it was read changed its time too.
+            let is_original = self.digest.as_ref().is_none_or(|digest| *digest == Digest::of_bytes(&bytes));
+            if !is_same(file.metadata()) || !is_original {
+                return Err(changed());
+            }
+            copy_to_memory(&bytes).map_err(|error| {
+                format!(
+                    "this system runs no program from memory ({error}), and {READER} in {folder} is not safe from changes; \
+                     install aye where only the administrator can write"
+                )
+            })?
+        } else {
+            file.into()
+        };
+        let path = Path::new("/proc/self/fd").join(opened.as_raw_fd().to_string());
+        Ok(RunnableReader { path, folder, _opened: Some(opened) })
     }
 }
 
 impl Stamp {
-    fn new(metadata: &std::fs::Metadata) -> Self {
+    fn new(metadata: &Metadata) -> Self {
         let changed = (metadata.ctime(), metadata.ctime_nsec());
         Self { device: metadata.dev(), inode: metadata.ino(), changed }
     }
 }
 
-/// Returns whether this user could replace or change the file.
-fn may_write(path: &Path) -> bool {
+/// Returns whether this user can replace or change the file, also after a change of its mode.
+fn may_write(path: &Path, metadata: &Metadata) -> bool {
     let may_write = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
-    may_write(path) || path.parent().is_some_and(may_write)
+    let owner = rustix::process::geteuid().as_raw();
+    let is_owned = |folder: &Path| folder.metadata().is_ok_and(|folder| folder.uid() == owner);
+    metadata.uid() == owner
+        || may_write(path)
+        || path.ancestors().skip(1).any(|folder| may_write(folder) || is_owned(folder))
 }
 
-/// Copies a program to memory that cannot be written any more. `None` if the system has no such memory.
+/// Returns whether the file system changes the stamp of a file with each change of its content. Not tmpfs, whose mapped files
+/// change without it, nor those that others provide.
 #[cfg(target_os = "linux")]
-fn copy_to_memory(mut program: &File) -> std::io::Result<Option<OwnedFd>> {
-    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Linux before 6.3 does not know that programs must say what they execute.
-    let memory = memfd_create(READER, flags | MemfdFlags::EXEC).or_else(|_| memfd_create(READER, flags))?;
-    let mut copy = File::from(memory);
-    std::io::copy(&mut program, &mut copy)?;
-    fcntl_add_seals(&copy, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
-    Ok(Some(copy.into()))
+fn tells_changes(path: &Path) -> bool {
+    /// ext, XFS, Btrfs, overlayfs, F2FS, ZFS and bcachefs.
+    const KNOWN: [u64; 7] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
+    let kind = rustix::fs::statfs(path).ok().and_then(|statistics| u64::try_from(statistics.f_type).ok());
+    kind.is_some_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn copy_to_memory(_: &File) -> std::io::Result<Option<OwnedFd>> {
-    Ok(None)
+fn tells_changes(_: &Path) -> bool {
+    true
+}
+
+/// Copies a program to memory that cannot be written any more.
+#[cfg(target_os = "linux")]
+fn copy_to_memory(program: &[u8]) -> std::io::Result<OwnedFd> {
+    use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+    use std::io::Write;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let memory = match memfd_create(READER, flags | MemfdFlags::EXEC) {
+        // Linux before 6.3 does not know the flag for memory that is executed.
+        Err(rustix::io::Errno::INVAL) => memfd_create(READER, flags)?,
+        memory => memory?,
+    };
+    let mut copy = File::from(memory);
+    copy.write_all(program)?;
+    fcntl_add_seals(&copy, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(copy.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy_to_memory(_: &[u8]) -> std::io::Result<OwnedFd> {
+    Err(ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
@@ -134,7 +184,7 @@ mod tests {
     }
 
     fn remember(path: &Path) -> ReaderProgram {
-        ReaderProgram { path: path.to_owned(), stamp: path.metadata().ok().map(|metadata| Stamp::new(&metadata)) }
+        ReaderProgram::remember(path.to_owned())
     }
 
     #[test]
@@ -147,7 +197,6 @@ mod tests {
         assert!(missing.open().err().unwrap().contains("changed since aye started"));
         let program = remember(&path);
         let opened = program.open().unwrap();
-        assert_ne!(opened.path, path, "this user can write it, so a copy runs");
         // Written in place, with the old time of modification.
         let modified = path.metadata().unwrap().modified().unwrap();
         write_program(&path, "second");
@@ -165,13 +214,32 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_the_system_runs_as_it_is() {
-        let path = Path::new("/bin/true").canonicalize().unwrap();
-        if may_write(&path) {
-            return;
-        }
-        let opened = remember(&path).open().unwrap();
-        assert_eq!(opened.path, path);
+    fn what_the_time_does_not_tell_the_digest_tells() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(READER);
+        write_program(&path, "first");
+        let digest = Some(Digest::of_bytes(b"other content at the start"));
+        let program = ReaderProgram { digest, ..remember(&path) };
+        assert!(program.open().err().unwrap().contains("changed since aye started"));
+        assert!(!tells_changes(Path::new("/proc")), "an unknown file system");
+    }
+
+    #[test]
+    fn a_pipe_in_its_place_does_not_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(READER);
+        write_program(&path, "first");
+        let program = remember(&path);
+        std::fs::remove_file(&path).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(program.open().err().unwrap().contains("changed since aye started"));
+    }
+
+    #[test]
+    fn a_program_runs_from_what_was_opened() {
+        let program = remember(&Path::new("/bin/true").canonicalize().unwrap());
+        let opened = program.open().unwrap();
+        assert!(opened.path.starts_with("/proc/self/fd"), "{}", opened.path.display());
         assert!(Command::new(&opened.path).status().unwrap().success());
     }
 }

@@ -21,7 +21,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 const MAX_CLIPBOARD_WAIT: Duration = Duration::from_secs(10);
 /// Exit code of a process that wrote a reason.
 pub(super) const NO_RESULT: u8 = 3;
-/// Exit code of a process of another version.
+/// Exit code of a process of another version, or one that does not know the task.
 pub(super) const OTHER_VERSION: u8 = 4;
 /// First argument: the version of aye and of the reader, which must be the same. The second is the task.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");

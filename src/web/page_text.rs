@@ -1,6 +1,7 @@
 //! The body of a response as text for the model: pages and feeds as Markdown, text of PDFs, JSON indented, other text as it
 //! is.
 
+use crate::documents::NO_FEED;
 use crate::documents::html::read_html;
 use crate::documents::reader_process::{DocumentFormat, read_document};
 use encoding_rs::{Encoding, UTF_8};
@@ -69,10 +70,14 @@ pub fn read_page(content_type: &str, body: &[u8]) -> Result<PageText, String> {
         };
         return Ok(PageText { text: page.text, note });
     }
-    if is_feed(&media_type, &text)
-        && let Ok(text) = read_document(DocumentFormat::Feed, text.as_bytes())
-    {
-        return Ok(PageText { text, note: "Markdown made of a feed".into() });
+    if is_feed(&media_type, &text) {
+        match read_document(DocumentFormat::Feed, text.as_bytes()) {
+            Ok(text) => return Ok(PageText { text, note: "Markdown made of a feed".into() }),
+            Err(reason) if reason == NO_FEED => {}
+            Err(reason) => {
+                return Ok(PageText { text, note: format!("a feed that cannot be converted: {reason}").into() });
+            }
+        }
     }
     let value: Option<serde_json::Value> = if is_json { serde_json::from_str(&text).ok() } else { None };
     let indented = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
