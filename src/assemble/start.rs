@@ -129,8 +129,6 @@ fn prepare_parts(
     let flags = options.connection.overrides(options.mode.as_deref(), options.theme.as_deref())?;
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
-    let mut terminal_query =
-        if has_screen { TerminalQuery::begin(&settings.config.screen) } else { TerminalQuery::default() };
     notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
     let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
         notices.push(format!("Cannot read the saved keys: {error}. Check the file with `aye doctor`."));
@@ -147,10 +145,9 @@ fn prepare_parts(
     let connection = match source {
         _ if options.tour => None,
         ReplySource::Nowhere | ReplySource::Script(_) => None,
-        ReplySource::Provider => connector.configured_connection().inspect_err(|error| {
-            terminal_query = TerminalQuery::default();
-            report_problems(&connector.settings, error);
-        })?,
+        ReplySource::Provider => {
+            connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?
+        }
     };
     let model = match (connection, source) {
         (Some(connection), _) => connector.connect_model(&connection),
@@ -161,6 +158,11 @@ fn prepare_parts(
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(options.folder.as_deref())?;
+    // The usual mistakes are found by now. An error below waits for the answer of the terminal.
+    let terminal_query = match has_screen {
+        true => TerminalQuery::begin(&connector.settings.config.screen),
+        false => TerminalQuery::default(),
+    };
     let folder = if model.connection_info.is_tour {
         write_script_files(&demo::tour(), &places.tour())?
     } else {
