@@ -305,6 +305,11 @@ impl Omissions {
         self.is_timed_out = true;
     }
 
+    /// Returns whether the walk ended before it had seen every folder.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.is_timed_out || self.has_unvisited
+    }
+
     /// Describes what was left out, one line for each reason.
     pub(super) fn describe(&self) -> String {
         let mut text = String::new();

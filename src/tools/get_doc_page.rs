@@ -162,7 +162,8 @@ fn read_page(library: &DocLibrary, walk: &DocWalk<'_>, request: &PageRequest) ->
     let found = walk.find_documents(&library.folders, Some(request.origin))?;
     let Some(document) = found.documents.iter().find(|document| document.path == *path) else {
         return Err(Error::Failed(format!(
-            "{path} is not one of the documents, or a rule of the user excludes it. Find one with search_docs."
+            "{path} is not one of the documents, or a rule of the user excludes it. Find one with search_docs.{}",
+            if found.omissions.is_incomplete() { " Not every folder was looked at within the limits." } else { "" }
         )));
     };
     let Some(DocText { text, markup, fallback_title }) = document.read(walk.files)? else {

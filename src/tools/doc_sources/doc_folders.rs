@@ -3,6 +3,7 @@
 use super::MANUAL;
 use crate::project::{FileKind, Location, Reader};
 use crate::text::escaped_path::escape_path;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Name of a folder without one, such as `/`.
@@ -22,7 +23,9 @@ impl DocFolder {
     pub fn find_problem(&self, files: &dyn Reader) -> Option<String> {
         match self.locate(files) {
             Ok(location) if location.is_sensitive => Some("it may hold secrets, so no file in it is read".to_owned()),
-            Ok(location) => files.list_names(&location).err().map(|error| error.to_string()),
+            Ok(location) => {
+                files.walk(&location, false, &mut |_| ControlFlow::Break(())).err().map(|error| error.to_string())
+            }
             Err(reason) => Some(reason),
         }
     }
@@ -31,6 +34,10 @@ impl DocFolder {
     pub(in crate::tools) fn locate(&self, files: &dyn Reader) -> Result<Location, String> {
         let path = self.path.to_str().ok_or_else(|| "its name is not Unicode".to_owned())?;
         let location = files.locate(path).map_err(|error| error.to_string())?;
+        // A command or a commit may have put a link there; the user has named a folder of the project.
+        if self.path.starts_with(files.root()) && !location.is_inside {
+            return Err("it is in the project and leads out of it".to_owned());
+        }
         match files.file_kind(&location) {
             Some(FileKind::Folder) => Ok(location),
             Some(FileKind::File(_) | FileKind::Other) => Err("it is not a folder".to_owned()),
