@@ -24,13 +24,12 @@ pub fn parse_call_arguments(text: &str) -> Result<Value, Error> {
 
 /// Creates the spec of a tool whose arguments are an object with these properties.
 pub fn object_spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
-    let parameters = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
-    .into();
+    let mut parameters = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        parameters["required"] = json!(required);
+    }
+    parameters["additionalProperties"] = false.into();
+    let parameters = parameters.into();
     ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters, ..ToolSpec::default() }
 }
 

@@ -26,19 +26,19 @@ impl Tool for AskQuestion {
                 "type": "array",
                 "description": "1 to 10",
                 "items": { "type": "object", "properties": {
-                    "question": { "type": "string", "description": "Question text" },
+                    "question": { "type": "string", "description": "Text" },
                     "options": {
                         "type": "array",
                         "description": "Up to 25",
                         "items": { "type": "object", "properties": {
                             "label": { "type": "string", "description": "A few words" },
                             "description": { "type": "string", "description": "Meaning" },
-                            "preview": { "type": "string", "description": "Markdown preview" },
+                            "preview": { "type": "string", "description": "Markdown" },
                         }, "required": ["label"] },
                     },
                     "keyword": { "type": "string", "description": "Your ID for it" },
-                    "multi": { "type": "boolean", "description": "Allow several choices" },
-                    "allow_text": { "type": "boolean", "description": "Allow free text, default true" },
+                    "multi": { "type": "boolean", "description": "Several choices" },
+                    "allow_text": { "type": "boolean", "description": "Free text, default true" },
                     "recommended": { "type": "integer", "description": "Recommended option, from 0" },
                 }, "required": ["question"] },
             } }),

@@ -104,11 +104,11 @@ impl Tool for BashExec {
         let timeout = format!("Seconds, default {default_timeout}, capped at {max_timeout}");
         object_spec(
             "bash_exec",
-            "Run a shell command in the project directory. No TTY, no stdin.",
+            "Run a shell command in the project. No TTY or stdin.",
             json!({
                 "command": { "type": "string", "description": "Shell command" },
                 "timeout": { "type": "integer", "minimum": 1, "description": timeout },
-                "network": { "type": "string", "description": "Reason network access is needed; omit for no network" },
+                "network": { "type": "string", "description": "Reason to use the network; else omit" },
             }),
             &["command"],
         )

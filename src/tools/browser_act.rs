@@ -39,14 +39,14 @@ struct PlannedStep {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Act on the page that browser_navigate opened. Returns its elements afterwards.",
+        "Act on the page of browser_navigate. Returns its elements.",
         json!({
             "action": {
                 "type": "string", "enum": ActionKind::ALL.map(ActionKind::name),
-                "description": "click, dblclick, hover, check, uncheck, wait: target; fill, type, select: target, value; press: value",
+                "description": "target: click, dblclick, hover, check, uncheck, wait; target and value: fill, type, select; value: press",
             },
-            "target": { "type": "string", "description": "Ref such as e1, or CSS selector" },
-            "value": { "type": "string", "description": "Text, option, or key such as Enter or Control+a" },
+            "target": { "type": "string", "description": "Ref or CSS selector" },
+            "value": { "type": "string", "description": "Text, option or key: Enter, Control+a" },
             "direction": {
                 "type": "string", "enum": ["up", "down", "left", "right"], "description": "For scroll, default down",
             },

@@ -40,7 +40,7 @@ struct PageVisit {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Open a page in a browser that runs its scripts. Returns its elements, with refs such as e1.",
+        "Open a page in a browser that runs scripts. Returns its elements with refs such as e1.",
         json!({
             "url": { "type": "string", "description": "http or https" },
             "wait_for": {

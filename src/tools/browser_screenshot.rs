@@ -61,10 +61,10 @@ fn parse_annotate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D:
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Save a picture of the browser's page in the workspace, for the user.",
+        "Save a picture of the page in the workspace, for the user.",
         json!({
             "annotate": { "type": "boolean", "description": "Draw refs, default true" },
-            "filename": { "type": "string", "description": "Default screenshot.png; numbered if it exists" },
+            "filename": { "type": "string", "description": "Default screenshot.png" },
         }),
         &[],
     )

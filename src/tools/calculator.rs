@@ -32,7 +32,7 @@ impl Tool for Calculator {
             "calculator",
             "Evaluate arithmetic exactly.",
             json!({
-                "expression": { "type": "string", "description": "Numbers, + - * / % ** and parentheses" },
+                "expression": { "type": "string", "description": "Numbers + - * / % ** ( )" },
             }),
             &["expression"],
         )

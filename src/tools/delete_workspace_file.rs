@@ -33,10 +33,10 @@ struct Arguments {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Delete a workspace file, by file_id or path.",
+        "Delete a workspace file by file_id or path.",
         json!({
             "file_id": { "type": "string", "description": "ID" },
-            "path": { "type": "string", "description": "Path in the workspace" },
+            "path": { "type": "string", "description": "In the workspace" },
         }),
         &[],
     )

@@ -44,8 +44,8 @@ impl Tool for DescribeTool {
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             DESCRIBE_TOOL,
-            "Get the parameters of a tool that find_tool returned.",
-            json!({ "name": { "type": "string", "description": "Name of the tool" } }),
+            "Get the parameters of a tool from find_tool.",
+            json!({ "name": { "type": "string", "description": "Tool" } }),
             &["name"],
         )
     }

@@ -34,12 +34,12 @@ impl Tool for EditFile {
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "edit_file",
-            "Replace old_text, which must occur exactly once in the file, with new_text.",
+            "Replace old_text, which must occur once, with new_text.",
             json!({
                 "path": { "type": "string", "description": "Relative to the project" },
-                "old_text": { "type": "string", "description": "Exactly as in the file, no line numbers" },
+                "old_text": { "type": "string", "description": "Without line numbers" },
                 "new_text": { "type": "string", "description": "Replacement" },
-                "all": { "type": "boolean", "description": "Replace every occurrence" },
+                "all": { "type": "boolean", "description": "Every occurrence" },
             }),
             &["path", "old_text", "new_text"],
         )

@@ -82,8 +82,8 @@ impl Tool for FindTool {
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             FIND_TOOL,
-            "Search more tools that are not listed here. Returns names and short descriptions.",
-            json!({ "words": { "type": "string", "description": "What the tool should do; empty for any" } }),
+            "Search tools that are not listed here. Returns names and descriptions.",
+            json!({ "words": { "type": "string", "description": "What it should do; empty for any" } }),
             &["words"],
         )
     }

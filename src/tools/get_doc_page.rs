@@ -56,7 +56,7 @@ pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
         "Return a document found by search_docs.",
-        json!({ "path": { "type": "string", "description": "As search_docs returns it, e.g. docs/a.md or aye/mcp" } }),
+        json!({ "path": { "type": "string", "description": "As found: docs/a.md, aye/mcp" } }),
         &["path"],
     )
 }

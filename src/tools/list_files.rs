@@ -50,7 +50,7 @@ impl Tool for ListFiles {
             "list_files",
             "List files and folders, except ignored ones.",
             json!({
-                "path": { "type": "string", "description": "Folder, default the project" },
+                "path": { "type": "string", "description": "Default the project" },
                 "depth": { "type": "integer", "minimum": 1, "description": "Levels, default 3" },
             }),
             &[],

@@ -53,14 +53,14 @@ struct ListedFile {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "List files of the session's workspace: generated files and long results, not the project. Newest first.",
+        "List the workspace: generated files and long results. Newest first.",
         json!({
             "path_prefix": {
                 "type": "string",
-                "description": "Folder; /sessions/ID/ for another session",
+                "description": "Folder; /sessions/ID/ of another session",
             },
             "limit": { "type": "integer", "description": "1-100, default 50" },
-            "include_all_sessions": { "type": "boolean", "description": "Of all sessions" },
+            "include_all_sessions": { "type": "boolean", "description": "All sessions" },
         }),
         &[],
     )

@@ -51,10 +51,10 @@ struct LoadedText {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         LOAD_SKILL,
-        "Return the instructions of a skill from the list of skills, or another file of its folder.",
+        "Return the instructions of a listed skill, or another file of its folder.",
         json!({
-            "name": { "type": "string", "description": "Name of the skill" },
-            "file": { "type": "string", "description": "File relative to the skill's folder, default its instructions" },
+            "name": { "type": "string", "description": "Skill" },
+            "file": { "type": "string", "description": "In its folder, default its instructions" },
         }),
         &["name"],
     )

@@ -52,11 +52,11 @@ impl Tool for ReadFile {
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "read_file",
-            "Read a text file, at most 2000 lines. Each line starts with its number and a tab.",
+            "Read at most 2000 lines of a text file, each after its number and a tab.",
             json!({
                 "path": { "type": "string", "description": "Relative to the project" },
-                "start_line": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
-                "end_line": { "type": "integer", "minimum": 1, "description": "Last line, included" },
+                "start_line": { "type": "integer", "minimum": 1, "description": "Default 1" },
+                "end_line": { "type": "integer", "minimum": 1, "description": "Included" },
             }),
             &["path"],
         )

@@ -48,7 +48,7 @@ impl Tool for ReadOutput {
             "Read new output and status of a background command.",
             json!({
                 "id": { "type": "integer", "description": "Number" },
-                "wait": { "type": "integer", "description": "Seconds to wait for output, capped at 60" },
+                "wait": { "type": "integer", "description": "Seconds for output, capped at 60" },
             }),
             &["id"],
         )

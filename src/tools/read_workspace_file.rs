@@ -52,12 +52,12 @@ struct ReadRequest {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Read text of a workspace file, by file_id or path.",
+        "Read text of a workspace file by file_id or path.",
         json!({
             "file_id": { "type": "string", "description": "ID, ID@version or workspace:// address" },
-            "path": { "type": "string", "description": "Path in the workspace" },
-            "offset": { "type": "integer", "description": "Characters to skip, default 0" },
-            "length": { "type": "integer", "description": "Characters to return, default all that fit" },
+            "path": { "type": "string", "description": "In the workspace" },
+            "offset": { "type": "integer", "description": "Characters, default 0" },
+            "length": { "type": "integer", "description": "Characters, default all that fit" },
             "force_download_url": { "type": "boolean", "description": "Only size, type and address" },
         }),
         &[],

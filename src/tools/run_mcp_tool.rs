@@ -53,7 +53,7 @@ impl Tool for RunMcpTool {
             "Use an MCP server at a URL. Without tool_name, list its tools.",
             json!({
                 "server_url": { "type": "string", "description": "http or https" },
-                "tool_name": { "type": "string", "description": "Tool to call" },
+                "tool_name": { "type": "string", "description": "Tool" },
                 "tool_arguments": { "type": "object", "description": "Its arguments" },
             }),
             &["server_url"],

@@ -30,10 +30,10 @@ impl Tool for RunTool {
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             RUN_TOOL,
-            "Call a tool that find_tool returned.",
+            "Call a tool from find_tool.",
             json!({
-                "name": { "type": "string", "description": "Name of the tool" },
-                "arguments": { "type": "object", "description": "Its arguments, as describe_tool says" },
+                "name": { "type": "string", "description": "Tool" },
+                "arguments": { "type": "object", "description": "As describe_tool says" },
             }),
             &["name", "arguments"],
         )

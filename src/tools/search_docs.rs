@@ -43,8 +43,8 @@ struct SearchRequest {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Search the docs of the project, aye's manual and the user's doc folders. Returns `path:line`, headings and snippets.",
-        json!({ "query": { "type": "string", "description": "Words or a question" } }),
+        "Search docs of the project, aye and the user.",
+        json!({ "query": { "type": "string", "description": "Words" } }),
         &["query"],
     )
 }

@@ -61,9 +61,9 @@ impl Tool for SearchText {
             "search_text",
             "Search lines with a regular expression. Returns `path:line: text`.",
             json!({
-                "pattern": { "type": "string", "description": "Rust regex, matched per line" },
+                "pattern": { "type": "string", "description": "Rust regex" },
                 "path": { "type": "string", "description": "File or folder, default the project" },
-                "glob": { "type": "string", "description": "File filter, e.g. *.rs" },
+                "glob": { "type": "string", "description": "E.g. *.rs" },
                 "ignore_case": { "type": "boolean", "description": "Default false" },
             }),
             &["pattern"],

@@ -35,8 +35,8 @@ impl Tool for SubAgent {
             "sub_agent",
             include_str!("words/sub_agent.md"),
             json!({
-                "name": { "type": "string", "description": "2 to 4 words shown to the user" },
-                "task": { "type": "string", "description": "All it needs to know, and what to report" },
+                "name": { "type": "string", "description": "2 to 4 words for the user" },
+                "task": { "type": "string", "description": "All it must know, and what to report" },
             }),
             &["name", "task"],
         )

@@ -48,7 +48,7 @@ impl Tool for WebFetch {
             "Get a public web page or file as text. No login, no scripts.",
             json!({
                 "url": { "type": "string", "description": "http or https" },
-                "line": { "type": "integer", "minimum": 1, "description": "First line to return, default 1" },
+                "line": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
             }),
             &["url"],
         )

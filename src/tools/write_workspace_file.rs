@@ -72,15 +72,15 @@ enum PlannedContent {
 pub fn tool_spec() -> ToolSpec {
     object_spec(
         NAME,
-        "Write a file for the user that is not part of the project, such as a report. Give one of content, content_base64, source_path.",
+        "Write a file for the user outside the project. Give content, content_base64 or source_path.",
         json!({
             "filename": { "type": "string", "description": "Name" },
-            "path": { "type": "string", "description": "Path in the workspace, default /filename" },
+            "path": { "type": "string", "description": "Default /filename" },
             "content": { "type": "string", "description": "Text" },
             "content_base64": { "type": "string", "description": "Bytes" },
-            "source_path": { "type": "string", "description": "Project file to copy" },
-            "mime_type": { "type": "string", "description": "Default: by name and content" },
-            "overwrite": { "type": "boolean", "description": "Replace an existing file" },
+            "source_path": { "type": "string", "description": "Project file" },
+            "mime_type": { "type": "string", "description": "Default by content" },
+            "overwrite": { "type": "boolean", "description": "Default false" },
         }),
         &[],
     )

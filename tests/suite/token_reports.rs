@@ -91,7 +91,7 @@ fn profiles_and_files_of_the_report_are_compared() {
     let user = User::new(Vec::new());
     let (report, _, _) = user.run_headless(&["tokens", "--json"]);
     user.write_file("a.jsonl", &report);
-    let shorter = report.replace("Lines are numbered", "").replace(", at most 2000 lines", "");
+    let shorter = report.replace("at most 2000 lines of ", "");
     user.write_file("b.jsonl", &shorter);
     let compared = json_output(&user, &["tokens", "compare", "a.jsonl", "b.jsonl", "--json"]);
     let lost = &find(&compared, "read_file")["losses"];
