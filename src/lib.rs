@@ -22,9 +22,9 @@
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
 //!   4   project · documents · doc_index · llm · web · browser · mcp · store · workspace · config · recording   files and
-//!                                         sandboxes; documents, pictures and the clipboard; search of documents; providers;
-//!                                         web pages; the browser; MCP servers; session
-//!                                         files; files of a workspace; settings; recordings of the screen
+//!                                         sandboxes; documents, pictures, web pages and the clipboard; search of documents;
+//!                                         providers; requests to the web; the browser; MCP servers; session files; files of
+//!                                         a workspace; settings; recordings of the screen
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy · demo                     verdicts on calls; demo scripts
@@ -115,7 +115,9 @@
 //!   workspace of its own, in which its calls run. Another program opens a copy of a file; what it saves there becomes the next
 //!   version, whichever program of aye finds it first.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
-//! - A picture is decoded only in the process that reads documents. The header of a file is checked before. What a model
+//! - Documents, pictures and web pages are read by a program of their own, `aye-reader`, with limits of time and memory. It has no
+//!   sandbox, so it runs only if it is what it was when aye started.
+//! - A picture is decoded only in that program. The header of a file is checked before. What a model
 //!   receives is scaled, and prepared once per content.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment

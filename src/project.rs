@@ -5,6 +5,7 @@ mod atomic_file;
 pub mod batch;
 pub mod branch;
 pub mod change_summary;
+pub mod change_times;
 pub mod checkpoints;
 pub mod command_terminal;
 pub mod detached;

@@ -5,6 +5,7 @@
 //! any program only if it has not changed since the start. Other systems run it by its path, if it has not changed.
 
 use crate::chat::Digest;
+use crate::project::change_times;
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,7 +23,7 @@ static AT_START: OnceLock<Option<ReaderProgram>> = OnceLock::new();
 #[derive(Debug, Clone)]
 struct ReaderProgram {
     path: PathBuf,
-    /// `None` if it was missing.
+    /// `None` if it was missing, or could not be read for its digest.
     stamp: Option<Stamp>,
     /// Digest of the content, if this user can write it and the stamp does not tell every change.
     digest: Option<Digest>,
@@ -67,10 +68,15 @@ impl ReaderProgram {
 
     fn remember(path: PathBuf) -> Self {
         let metadata = path.metadata().ok();
-        let needs_digest =
-            metadata.as_ref().is_some_and(|metadata| may_write(&path, metadata) && !tells_changes(&path));
+        // Other systems run it by its path, where a digest would not help.
+        let needs_digest = cfg!(target_os = "linux")
+            && metadata
+                .as_ref()
+                .is_some_and(|metadata| may_write(&path, metadata) && !change_times::tells_content(&path));
         let digest = if needs_digest { std::fs::read(&path).ok().map(|bytes| Digest::of_bytes(&bytes)) } else { None };
-        Self { stamp: metadata.as_ref().map(Stamp::new), digest, path }
+        // Without a digest that is needed, no program is the same.
+        let stamp = metadata.filter(|_| digest.is_some() || !needs_digest).as_ref().map(Stamp::new);
+        Self { stamp, digest, path }
     }
 
     fn open(&self) -> Result<RunnableReader, String> {
@@ -133,21 +139,6 @@ fn may_write(path: &Path, metadata: &Metadata) -> bool {
     metadata.uid() == owner
         || may_write(path)
         || path.ancestors().skip(1).any(|folder| may_write(folder) || is_owned(folder))
-}
-
-/// Returns whether the file system changes the stamp of a file with each change of its content. Not tmpfs, whose mapped files
-/// change without it, nor those that others provide.
-#[cfg(target_os = "linux")]
-fn tells_changes(path: &Path) -> bool {
-    /// ext, XFS, Btrfs, overlayfs, F2FS, ZFS and bcachefs.
-    const KNOWN: [u64; 7] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
-    let kind = rustix::fs::statfs(path).ok().and_then(|statistics| u64::try_from(statistics.f_type).ok());
-    kind.is_some_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn tells_changes(_: &Path) -> bool {
-    true
 }
 
 /// Copies a program to memory that cannot be written any more.
@@ -221,7 +212,6 @@ mod tests {
         let digest = Some(Digest::of_bytes(b"other content at the start"));
         let program = ReaderProgram { digest, ..remember(&path) };
         assert!(program.open().err().unwrap().contains("changed since aye started"));
-        assert!(!tells_changes(Path::new("/proc")), "an unknown file system");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Reason;
 use crate::chat::sensitive_paths::is_sensitive;
+use crate::project::change_times;
 use crate::project::path_handle::PATH_ONLY;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use std::ffi::{OsStr, OsString};
@@ -104,7 +105,7 @@ impl ScannedFolder {
     pub(super) fn scan(path: PathBuf, root: &Path, is_closed: &dyn Fn(&Path) -> bool) -> Self {
         let now = SystemTime::now();
         let stamp = FolderStamp::from_path(&path);
-        let settled_stamp = stamp.filter(|stamp| stamp.is_settled(now) && has_trusted_times(&path));
+        let settled_stamp = stamp.filter(|stamp| stamp.is_settled(now) && change_times::tells_names(&path));
         let mut folder = Self { path, withheld_reason: None, entries: Vec::new(), count: 0, stamp: settled_stamp };
         let Ok(entries) = fs::read_dir(&folder.path) else {
             // The content of an unreadable folder is unknown.
@@ -225,22 +226,6 @@ fn examine_entry(
 fn has_sensitive_end(path: &Path) -> bool {
     let start = path.components().count().saturating_sub(DECIDING_COMPONENTS);
     is_sensitive(path.components().skip(start).collect::<PathBuf>().as_path())
-}
-
-/// Returns whether the file system itself updates a folder's change time at every change of its names.
-#[cfg(target_os = "linux")]
-fn has_trusted_times(path: &Path) -> bool {
-    /// ext, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS and bcachefs. Other file systems may be changed from another
-    /// machine, or store no such time.
-    const KNOWN: [u64; 8] =
-        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E];
-    let Ok(statistics) = rustix::fs::statfs(path) else { return false };
-    u64::try_from(statistics.f_type).is_ok_and(|kind| KNOWN.contains(&(kind & 0xFFFF_FFFF)))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_trusted_times(_: &Path) -> bool {
-    false
 }
 
 #[cfg(test)]

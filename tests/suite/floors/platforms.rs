@@ -12,6 +12,7 @@ const MODULES: &[&str] = &[
     "llm/timeouts",
     "main",
     "project/apply/live_change",
+    "project/change_times",
     "project/command_terminal",
     "project/guard",
     "project/network_namespace",
