@@ -47,24 +47,37 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     if is_detailed_version(&arguments) {
         return Ok(Request::DetailedVersion);
     }
-    // Without any word, no command needs to be looked for.
+    // Without any word, no command needs to be looked for. The tree of all commands costs as much as the rest of the parser.
+    if let Some(chat) = parse_without_words(&arguments) {
+        return finish_chat(chat);
+    }
+    parse_with_words(&arguments)
+}
+
+/// Parses a line of options of the chat and their values; `None` if it has anything else.
+fn parse_without_words(arguments: &[OsString]) -> Option<ChatOptions> {
+    match_chat(arguments).ok().filter(|chat| chat.prompt_words.is_empty())
+}
+
+/// Parses a line that may begin with a command.
+fn parse_with_words(arguments: &[OsString]) -> Result<Request, ParseError> {
     if arguments.iter().all(|argument| argument.as_encoded_bytes().starts_with(b"-")) {
-        return parse_chat(&arguments);
+        return parse_chat(arguments);
     }
     let tree = Cli::command();
     // `None`: the first word is no command. `Some(None)`: `aye help` with words that name no page.
-    let command_error = match split_command(&tree, &arguments) {
+    let command_error = match split_command(&tree, arguments) {
         Some(line) => match parse_command(line) {
             Ok(request) => return Ok(request),
             Err(error) => Some(error),
         },
         None => None,
     };
-    let Some(words) = read_words(&tree, &arguments) else {
-        return command_error.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(describe_error(error)));
+    let Some(words) = read_words(&tree, arguments) else {
+        return command_error.flatten().map_or_else(|| parse_chat(arguments), |error| Err(describe_error(error)));
     };
     if words.is_prompt {
-        return parse_chat(&arguments);
+        return parse_chat(arguments);
     }
     // If the line is a command without its options, the error is about an option. So is one about a value of an option.
     let line = words.before_escape.iter().map(OsString::from).collect();
@@ -76,7 +89,7 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     if let Some(explanation) = explain_mistyped(&tree, &words.before_escape) {
         return Err(ParseError::Usage(explanation));
     }
-    parse_chat(&arguments)
+    parse_chat(arguments)
 }
 
 /// Returns whether both `--version` and `--verbose` are among the options.
@@ -101,15 +114,20 @@ fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
 }
 
 fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
+    finish_chat(match_chat(arguments).map_err(|error| explain_option(&Cli::command(), &[], error))?)
+}
+
+fn match_chat(arguments: &[OsString]) -> Result<ChatOptions, clap::Error> {
     let command = clap::Command::new("aye")
         .override_usage("aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND")
         .version(env!("CARGO_PKG_VERSION"));
     let command = ChatOptions::augment_args(command);
     let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
-    let chat = command
-        .try_get_matches_from(line)
-        .and_then(|matches| ChatOptions::from_arg_matches(&matches))
-        .map_err(|error| explain_option(&Cli::command(), &[], error))?;
+    command.try_get_matches_from(line).and_then(|matches| ChatOptions::from_arg_matches(&matches))
+}
+
+/// Checks what depends on several options.
+fn finish_chat(chat: ChatOptions) -> Result<Request, ParseError> {
     if chat.verbose {
         return Err(ParseError::Usage("Cannot use --verbose here: it says more about --version only.".to_owned()));
     }

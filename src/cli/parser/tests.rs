@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cli::commands::RulesCommand;
+use proptest::prelude::*;
 
 fn parse(line: &[&str]) -> Result<Request, ParseError> {
     parse_arguments(line.iter().map(OsString::from))
@@ -117,6 +118,35 @@ fn a_first_word_is_a_command_only_if_the_rest_parses() {
         let options = ["-p", "--", "--model", "m"];
         let words: Vec<&str> = line.iter().copied().filter(|word| !options.contains(word)).collect();
         assert_eq!(chat.prompt(), words.join(" "), "{line:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// The tree of all commands does not change the meaning of a line that has only options of the chat.
+    #[test]
+    fn options_alone_mean_the_same_without_the_commands(
+        tokens in proptest::collection::vec((any::<proptest::sample::Index>(), 0..6_usize, any::<proptest::sample::Index>()), 0..5)
+    ) {
+        const VALUES: [&str; 9] = ["a", "sessions", "list", "doctor", "x=y", "-", "--", "1", "/tmp"];
+        let chat = ChatOptions::augment_args(clap::Command::new("aye"));
+        let names: Vec<String> = chat.get_arguments().filter_map(|option| option.get_long().map(str::to_owned)).collect();
+        let mut line = Vec::new();
+        for (name, form, value) in tokens {
+            let (name, value) = (name.get(&names), value.get(&VALUES));
+            match form {
+                0 => line.push(format!("--{name}")),
+                1 | 2 => line.extend([format!("--{name}"), (*value).to_owned()]),
+                3 => line.push(format!("--{name}={value}")),
+                4 => line.extend(["-C".to_owned(), (*value).to_owned()]),
+                _ => line.push((*value).to_owned()),
+            }
+        }
+        let line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
+        if let Some(chat) = parse_without_words(&line) {
+            let (fast, whole) = (finish_chat(chat), parse_with_words(&line));
+            prop_assert_eq!(format!("{fast:?}"), format!("{whole:?}"), "{:?}", line);
+        }
     }
 }
 
