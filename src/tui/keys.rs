@@ -72,7 +72,10 @@ impl Keymap {
                 }
             }
         }
-        keys.remove_duplicates(overrides, &mut warnings);
+        // The default keys have no duplicates.
+        if !overrides.is_empty() {
+            keys.remove_duplicates(overrides, &mut warnings);
+        }
         (keys, warnings)
     }
 
