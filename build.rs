@@ -1,5 +1,5 @@
-//! Asks the linker for compact relocations, if this machine can load them, and records what `aye --version --verbose`
-//! prints.
+//! Asks the linker for compact relocations, if this machine can load them, records what `aye --version --verbose`
+//! prints, and takes the built-in profiles from the example of the settings.
 //!
 //! Compact relocations have 24 KB instead of 1.9 MB, a twentieth of the executable, and less of the file is read at
 //! start. They are enabled only for native builds with glibc 2.36 or later; older loaders refuse the file.
@@ -13,11 +13,18 @@ const FIRST_GLIBC: (u32, u32) = (2, 36);
 /// Environment variable that names the commit of the source, for builds outside a repository.
 const COMMIT_VARIABLE: &str = "AYE_COMMIT";
 
+/// File that contains the built-in profiles, among comments and other settings.
+const EXAMPLE: &str = "config.example.toml";
+
 /// File that cargo adds to a published package. It names the commit that was packaged.
 const PACKAGED_COMMIT: &str = ".cargo_vcs_info.json";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={EXAMPLE}");
+    let example = std::fs::read_to_string(EXAMPLE).expect("the example of the settings is here");
+    let profiles = Path::new(&variable("OUT_DIR")).join("profiles.toml");
+    std::fs::write(profiles, extract_profiles(&example)).expect("cargo's folder can be written");
     let is_native = variable("TARGET") == variable("HOST");
     let is_glibc = variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
     if is_native && is_glibc && glibc_version().is_some_and(|version| version >= FIRST_GLIBC) {
@@ -26,6 +33,22 @@ fn main() {
     println!("cargo::rustc-env=AYE_BUILD_COMMIT={}", find_commit().as_deref().unwrap_or("unknown"));
     println!("cargo::rustc-env=AYE_BUILD_TARGET={}", variable("TARGET"));
     println!("cargo::rustc-env=AYE_BUILD_PROFILE={}", variable("PROFILE"));
+}
+
+/// Returns the tables of profiles without comments: each start of the program reads them.
+fn extract_profiles(example: &str) -> String {
+    let mut is_profile = false;
+    let mut profiles = String::new();
+    for line in example.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        if line.starts_with('[') {
+            is_profile = line.starts_with("[profiles.");
+        }
+        if is_profile {
+            profiles.push_str(line);
+            profiles.push('\n');
+        }
+    }
+    profiles
 }
 
 fn variable(name: &str) -> String {

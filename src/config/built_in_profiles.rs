@@ -23,25 +23,37 @@ pub const PREFERRED_PROFILES: [&str; 13] = [
 /// Placeholder in an address that the user has to replace.
 pub const PLACEHOLDER: &str = "RESOURCE";
 
-/// `config.example.toml` contains the built-in profiles.
-const EXAMPLE: &str = include_str!("../../config.example.toml");
+/// The profiles of `config.example.toml`, extracted by the build script.
+const PROFILES: &str = include_str!(concat!(env!("OUT_DIR"), "/profiles.toml"));
 
 #[derive(Deserialize)]
-struct Example {
+struct Profiles {
     #[serde(with = "shared_profiles")]
     profiles: BTreeMap<String, Arc<Profile>>,
 }
 
 /// Returns all built-in profiles by name.
 pub fn built_in_profiles() -> &'static BTreeMap<String, Arc<Profile>> {
-    static PROFILES: LazyLock<BTreeMap<String, Arc<Profile>>> = LazyLock::new(|| {
-        let example: Example = toml::from_str(EXAMPLE).expect("the example file is valid");
-        example.profiles
+    static BUILT_IN: LazyLock<BTreeMap<String, Arc<Profile>>> = LazyLock::new(|| {
+        let built_in: Profiles = toml::from_str(PROFILES).expect("the example file is valid");
+        built_in.profiles
     });
-    &PROFILES
+    &BUILT_IN
 }
 
 /// Returns whether this is the profile of a local server, running or not.
 pub fn is_local_server(name: &str) -> bool {
     built_in_profiles().get(name).is_some_and(|profile| profile.base_url.starts_with("http:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_all_profiles_of_the_example_file() {
+        let example: Profiles = toml::from_str(include_str!("../../config.example.toml")).unwrap();
+        assert!(example.profiles.len() > 10);
+        assert_eq!(*built_in_profiles(), example.profiles);
+    }
 }
