@@ -39,6 +39,7 @@ use futures::future::BoxFuture;
 pub use side_request::{SideAnswer, SideModel, request_any_answer};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 pub use trial_states::Trials;
@@ -47,6 +48,9 @@ use turn_tasks::TurnTasks;
 /// Capacity of the event channel. A slow frontend slows the stream down; only interim output of a running call is ever
 /// dropped.
 const EVENT_CAPACITY: usize = 1024;
+
+/// Delay before less urgent work starts. The first frame is shown by then, and the first key is answered.
+pub const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
 /// Executes the effects of one session. Dropping it stops all its tasks. Needs a tokio runtime.
 pub struct Runtime {

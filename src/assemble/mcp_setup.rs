@@ -13,14 +13,11 @@ use crate::mcp::server_config::{Endpoint, ServerConfig};
 use crate::mcp::server_pool::{ServerNews, ServerPool};
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
-use crate::runtime::Runtime;
+use crate::runtime::{FIRST_FRAME_DELAY, Runtime};
 use crate::store::{Journal, Places};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Delay before servers are connected; the first frame is shown by then.
-const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
 /// Returns the server of these settings. A program runs in `folder`.
 pub(crate) fn server_config(name: &str, settings: &config::McpServer, folder: &Path) -> ServerConfig {

@@ -6,6 +6,7 @@ use super::start::Start;
 use super::terminal_query::{color_depth, draws_pictures, is_ascii};
 use crate::config::{Links, Screen};
 use crate::project::folder_facts;
+use crate::runtime::FIRST_FRAME_DELAY;
 use crate::store::Journal;
 use crate::tui::graphics::answers::PictureSupport;
 use crate::tui::host::{AgentLink, HostReply};
@@ -25,9 +26,6 @@ use tokio::sync::mpsc;
 
 /// Replies of the host that may wait for the screen.
 const MAX_REPLIES: usize = 64;
-
-/// Delay before less urgent work starts; the first frame is shown by then.
-const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 
 /// Shows the screen until the user leaves. `open_session` opens the session that the command line asks for.
 ///

@@ -2,12 +2,13 @@
 
 use super::call_execution::with_failure;
 use super::call_planning::{panic_error, truncate_error};
-use super::{EffectContext, journal_events};
+use super::{EffectContext, FIRST_FRAME_DELAY, journal_events};
 use crate::agent::Event;
 use crate::chat::trial::format_kept_result;
 use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, join_first};
 use crate::project::output::CommandProgress;
 use crate::project::trial::{KeepError, Trial};
+use crate::store::clock;
 use crate::text::escaped_path::escape_path;
 use crate::text::known_secrets::KnownSecrets;
 use crate::tools::panic_guard::catch_panic_async;
@@ -17,9 +18,13 @@ use std::sync::Arc;
 /// Maximum number of paths that a message names.
 const MAX_NAMED_PATHS: usize = 8;
 
-/// Finds out whether commands can be tried.
+/// Finds out whether commands can be tried. Unless a call waits for the answer, the check leaves the processors to the first
+/// frame and the first keys, because it starts several programs.
 pub(super) async fn check_support(context: EffectContext, call: Option<CallId>) {
     let Some(runner) = context.trials.runner.clone() else { return };
+    if call.is_none() && !clock::is_demo() {
+        tokio::time::sleep(FIRST_FRAME_DELAY).await;
+    }
     let check = tokio::task::spawn_blocking(move || runner.check_support());
     let result = check.await.unwrap_or_else(|_| Err("the check failed".into()));
     context.send_event(Event::TrialSupportChecked { call, result }).await;

@@ -26,6 +26,11 @@ pub fn start_demo() {
     demo.ids.store(0, Ordering::Relaxed);
 }
 
+/// Returns whether a demo runs in this process, which real waits would only delay.
+pub fn is_demo() -> bool {
+    DEMO.get().is_some()
+}
+
 /// Sets the time of a demo since it began. Without a demo this does nothing.
 pub fn set_demo_time(elapsed: Duration) {
     if let Some(demo) = DEMO.get() {
