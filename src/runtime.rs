@@ -22,7 +22,7 @@ mod user_command;
 
 use crate::agent::{Effect, Event};
 use crate::chat::folder_instructions::FoundInstructions;
-use crate::chat::{CallId, Entry, Work};
+use crate::chat::{CallId, CallWords, Entry, Work};
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::overlay_sandbox::CommandRehearsal;
@@ -32,6 +32,7 @@ use crate::store::{Journal, Log};
 use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::background_commands::{BackgroundCommand, BackgroundCommands};
+use crate::tools::toolbox;
 use call_execution::RunningCall;
 pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
@@ -51,6 +52,11 @@ const EVENT_CAPACITY: usize = 1024;
 
 /// Delay before less urgent work starts. The first frame is shown by then, and the first key is answered.
 pub const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
+
+/// Returns the words for the rows of the calls of a tool; `None` if it is not part of the program.
+pub fn call_words(tool: &str) -> Option<CallWords> {
+    toolbox::call_words(tool)
+}
 
 /// Executes the effects of one session. Dropping it stops all its tasks. Needs a tokio runtime.
 pub struct Runtime {

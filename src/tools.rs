@@ -10,6 +10,7 @@ pub mod batch_call;
 mod browser_act;
 mod browser_navigate;
 mod browser_screenshot;
+mod built_in_tool;
 pub mod calculator;
 mod closest_match;
 mod command_access;

@@ -6,8 +6,8 @@ use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
 use crate::chat::dry_run_summary::{APPLY_CHANGE, DryRunChange};
 use crate::chat::{
-    ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview, ToolSpec,
-    Work,
+    CallWords, ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview,
+    ToolSpec, Work,
 };
 use crate::project::checkpoints::CallRecorder;
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(APPLY_CHANGE, "Apply");
 
 /// Longest file name in a title, in characters.
 const MAX_NAME_CHARS: usize = 40;

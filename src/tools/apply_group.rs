@@ -5,7 +5,7 @@ use super::arguments::{object_spec, parse_arguments};
 use super::batch_call::{apply_items, list_names, plan_batch};
 use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::{APPLY_GROUP, Group};
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::batch;
 use crate::project::output::CommandProgress;
@@ -15,6 +15,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(APPLY_GROUP, "Apply");
 
 /// Applies groups of rehearsed changes.
 pub struct ApplyGroup(pub Arc<Rehearsal>);

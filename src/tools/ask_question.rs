@@ -3,19 +3,25 @@
 mod question_args;
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, Tool};
-use crate::chat::{Intent, ToolSpec};
+use crate::chat::{CallWords, Intent, ToolSpec};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool =
+    BuiltInTool { words: CallWords::new("ask_question", "Ask"), make: |_| Some(Arc::new(AskQuestion)) };
 
 pub struct AskQuestion;
 
 #[async_trait]
 impl Tool for AskQuestion {
     fn name(&self) -> Cow<'_, str> {
-        "ask_question".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

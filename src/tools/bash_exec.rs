@@ -6,6 +6,7 @@ mod outcome_text;
 mod step_runner;
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, TrialContext,
     command_access, command_parts, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::chat::TrialReport;
 use crate::chat::{
-    Access, CommandLine, Grant, GrantScope, Intent, Plan, Preconditions, Preview, Reach, ToolSpec, Work,
+    Access, CallWords, CommandLine, Grant, GrantScope, Intent, Plan, Preconditions, Preview, Reach, ToolSpec, Work,
 };
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::CommandOutcome;
@@ -27,6 +28,12 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use step_runner::StepRunner;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new("bash_exec", "Run"),
+    make: |settings| Some(Arc::new(BashExec::new(settings.clone()))),
+};
 
 /// Longest command in bytes, below the limit of systems for one argument.
 const MAX_COMMAND_BYTES: usize = 100_000;
@@ -96,7 +103,7 @@ impl BashExec {
 #[async_trait]
 impl Tool for BashExec {
     fn name(&self) -> Cow<'_, str> {
-        "bash_exec".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -5,7 +5,7 @@ use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::browser::known_page::PlannedPage;
 use crate::browser::session::BrowserSession;
 use crate::browser::step::{ActionKind, Direction, Step};
-use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::web::target::Target;
 use async_trait::async_trait;
@@ -15,6 +15,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub const NAME: &str = "browser_act";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Act");
 
 /// Acts on the page of the session's browser.
 pub struct BrowserAct(pub Arc<BrowserSession>);
@@ -58,7 +61,7 @@ pub fn tool_spec() -> ToolSpec {
 #[async_trait]
 impl Tool for BrowserAct {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

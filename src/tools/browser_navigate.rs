@@ -4,7 +4,7 @@ use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::browser::page_watch::LoadStage;
 use crate::browser::session::BrowserSession;
-use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::output::CommandProgress;
 use crate::web::client::{ALLOWED_BY_SETTING, describe_network};
@@ -17,6 +17,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub const NAME: &str = "browser_navigate";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Open");
 
 /// Opens pages in the browser of the session.
 pub struct BrowserNavigate(pub Arc<BrowserSession>);
@@ -55,7 +58,7 @@ pub fn tool_spec() -> ToolSpec {
 #[async_trait]
 impl Tool for BrowserNavigate {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -5,7 +5,9 @@ use super::workspace_target::run_in_workspace;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::browser::known_page::PlannedPage;
 use crate::browser::session::BrowserSession;
-use crate::chat::{Access, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess};
+use crate::chat::{
+    Access, CallResult, CallWords, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess,
+};
 use crate::project::Reader;
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{AddressTarget, ScopedPath, WorkspacePath};
@@ -17,6 +19,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub const NAME: &str = "browser_screenshot";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Capture").with_result(CallResult::Picture);
 /// Name of a picture if the model gives none.
 const DEFAULT_NAME: &str = "screenshot.png";
 /// Last number that is added to a name that exists.
@@ -73,7 +78,7 @@ pub fn tool_spec() -> ToolSpec {
 #[async_trait]
 impl Tool for BrowserScreenshot {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

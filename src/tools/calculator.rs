@@ -3,14 +3,20 @@
 mod expression;
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use expression::{evaluate, format_number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool =
+    BuiltInTool { words: CallWords::new("calculator", "Calculate"), make: |_| Some(Arc::new(Calculator)) };
 
 /// Evaluates arithmetic on fractions of any size up to a limit, without rounding.
 pub struct Calculator;
@@ -24,7 +30,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for Calculator {
     fn name(&self) -> Cow<'_, str> {
-        "calculator".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

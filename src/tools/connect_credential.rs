@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, summary_line};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 /// Name of the tool.
 pub const NAME: &str = "connect_credential";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Connect");
 /// Maximum characters of a reason.
 const MAX_REASON_CHARS: usize = 500;
 

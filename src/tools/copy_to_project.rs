@@ -5,7 +5,7 @@ use super::arguments::{object_spec, parse_arguments};
 use super::workspace_target::parse_target;
 use super::{Error, LiveContext, Tool, file_change, planned_path};
 use crate::chat::apply_message::COPY_TO_PROJECT;
-use crate::chat::{Intent, Plan, ToolSpec};
+use crate::chat::{CallWords, Intent, Plan, ToolSpec};
 use crate::project::Reader;
 use crate::text::byte_size::format_bytes;
 use crate::workspace::{Workspace, is_text};
@@ -13,6 +13,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(COPY_TO_PROJECT, "Copy to project").with_path();
 
 /// The file is replaced as a whole.
 const IS_FULL_REPLACEMENT: bool = true;

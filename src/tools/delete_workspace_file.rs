@@ -6,7 +6,7 @@ use super::workspace_target::{
     PlannedFile, display_path, parse_target, rehearse_in_workspace, run_in_workspace, summarize_path,
 };
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data};
-use crate::chat::{Access, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess};
+use crate::chat::{Access, CallWords, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess};
 use crate::project::{Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::AddressTarget;
@@ -18,6 +18,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub const NAME: &str = "delete_workspace_file";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Delete from workspace").with_path();
 
 /// Deletes files of workspaces.
 pub struct DeleteWorkspaceFile(pub Arc<Workspace>);
@@ -67,7 +70,7 @@ impl DeleteWorkspaceFile {
 #[async_trait]
 impl Tool for DeleteWorkspaceFile {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

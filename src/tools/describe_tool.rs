@@ -3,12 +3,15 @@
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, summary_line};
 use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(DESCRIBE_TOOL, "Describe");
 
 /// Describes these tools.
 pub struct DescribeTool(pub Vec<ToolSpec>);
@@ -38,7 +41,7 @@ impl DescribeTool {
 #[async_trait]
 impl Tool for DescribeTool {
     fn name(&self) -> Cow<'_, str> {
-        DESCRIBE_TOOL.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

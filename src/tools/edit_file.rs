@@ -1,13 +1,19 @@
 //! Tool that replaces text in a file.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path};
-use crate::chat::{Intent, Plan, ReferenceUse, ToolSpec};
+use crate::chat::{CallWords, Intent, Plan, ReferenceUse, ToolSpec};
 use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool =
+    BuiltInTool { words: CallWords::new("edit_file", "Edit").with_path(), make: |_| Some(Arc::new(EditFile)) };
 
 /// Maximum number of occurrences counted; more are reported as "or more".
 const MAX_MATCHES: usize = 100;
@@ -28,7 +34,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for EditFile {
     fn name(&self) -> Cow<'_, str> {
-        "edit_file".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

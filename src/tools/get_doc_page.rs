@@ -8,7 +8,7 @@ use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultFiles, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::doc_index::DocText;
 use crate::policy::ExcludedPaths;
 use crate::project::{Reader, Writer};
@@ -21,6 +21,9 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 pub(crate) const NAME: &str = "get_doc_page";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Read document").with_path();
 /// Maximum characters of the title in a result.
 const MAX_TITLE_CHARS: usize = 100;
 
@@ -64,7 +67,7 @@ pub fn tool_spec() -> ToolSpec {
 #[async_trait]
 impl Tool for GetDocPage {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

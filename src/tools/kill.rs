@@ -3,7 +3,7 @@
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::background_commands::BackgroundCommands;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -12,6 +12,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new("kill", "Stop");
 
 /// Time for a command to end after the request. Its guard kills it after less.
 const END_TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,7 +33,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for Kill {
     fn name(&self) -> Cow<'_, str> {
-        "kill".into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

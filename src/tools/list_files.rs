@@ -1,13 +1,14 @@
 //! Tool that lists the files of a folder.
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, format_count};
 use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{CallResult, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new("list_files", "List").with_path().with_result(CallResult::Reading),
+    make: |_| Some(Arc::new(ListFiles)),
+};
 
 /// Maximum number of entries listed per call.
 const MAX_LISTED: usize = 500;
@@ -42,7 +49,7 @@ struct Listing {
 #[async_trait]
 impl Tool for ListFiles {
     fn name(&self) -> Cow<'_, str> {
-        "list_files".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -3,7 +3,7 @@
 use super::arguments::{object_spec, parse_arguments};
 use super::workspace_target::{display_path, open_workspace, rehearse_in_workspace, run_in_workspace, summarize_path};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data};
-use crate::chat::{Access, Intent, Plan, Preview, SessionId, ToolSpec, Work, WorkspaceAccess, pluralize};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, SessionId, ToolSpec, Work, WorkspaceAccess, pluralize};
 use crate::project::{Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::escaped_path::escape_path;
@@ -18,6 +18,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub const NAME: &str = "list_workspace_files";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "List workspace");
 /// Number of files listed if the call does not say it.
 const DEFAULT_LIMIT: usize = 50;
 /// Maximum number of files listed.
@@ -102,7 +105,7 @@ impl ListWorkspaceFiles {
 #[async_trait]
 impl Tool for ListWorkspaceFiles {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::skill::{LOAD_SKILL, MAIN_FILE, Skill, SkillText, format_list};
-use crate::chat::{Access, Digest, Intent, Plan, Preview, ToolSpec, Work, join_first};
+use crate::chat::{Access, CallWords, Digest, Intent, Plan, Preview, ToolSpec, Work, join_first};
 use crate::project::disk::Disk;
 use crate::project::{FileKind, Location, OwnFile, Reader, Writer};
 use crate::text::byte_size::format_bytes;
@@ -20,6 +20,9 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(LOAD_SKILL, "Load skill");
 
 /// Maximum size of a file in bytes. The main file of a skill has the same limit.
 const MAX_FILE_BYTES: u64 = 256 << 10;
@@ -81,7 +84,7 @@ impl LoadSkill {
 #[async_trait]
 impl Tool for LoadSkill {
     fn name(&self) -> Cow<'_, str> {
-        LOAD_SKILL.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -1,12 +1,13 @@
 //! Tool that reads a text file, a range of lines at a time.
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::planned_path::{self, PlannedPath};
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
     summary_line,
 };
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallResult, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, FileKind, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,12 @@ use std::sync::Arc;
 mod lines;
 
 use lines::{Lines, MAX_LINE_CHARS, NextLine, TIME_LIMIT};
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new("read_file", "Read").with_path().with_result(CallResult::Lines),
+    make: |_| Some(Arc::new(ReadFile)),
+};
 
 /// Maximum number of lines returned per call.
 const MAX_LINES: usize = 2_000;
@@ -46,7 +53,7 @@ struct ReadRequest {
 #[async_trait]
 impl Tool for ReadFile {
     fn name(&self) -> Cow<'_, str> {
-        "read_file".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

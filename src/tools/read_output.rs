@@ -3,7 +3,7 @@
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::background_commands::BackgroundCommands;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new("read_output", "Output");
 
 /// Longest wait for new output in seconds, below the time limit of a call.
 const MAX_WAIT_SECONDS: u64 = 60;
@@ -39,7 +42,7 @@ struct ReadRequest {
 #[async_trait]
 impl Tool for ReadOutput {
     fn name(&self) -> Cow<'_, str> {
-        "read_output".into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -5,7 +5,7 @@ use super::workspace_target::{
     PlannedFile, display_path, parse_target, rehearse_in_workspace, run_in_workspace, summarize_path,
 };
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data};
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::escaped_path::escape_path;
@@ -20,6 +20,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub const NAME: &str = "read_workspace_file";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Read from workspace").with_path();
 /// Bytes of text returned per call.
 const MAX_BYTES: usize = 48 << 10;
 
@@ -81,7 +84,7 @@ impl ReadWorkspaceFile {
 #[async_trait]
 impl Tool for ReadWorkspaceFile {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -5,7 +5,7 @@ use super::arguments::{object_spec, parse_arguments};
 use super::batch_call::{apply_items, list_names, plan_batch};
 use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::Batch;
-use crate::chat::{CheckpointSpan, Intent, Plan, Preview, RESTORE_FILES, ToolSpec, Work};
+use crate::chat::{CallWords, CheckpointSpan, Intent, Plan, Preview, RESTORE_FILES, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::checkpoints::{CallRecorder, Checkpoints, Restoration, RestorePlan};
 use crate::project::disk::Disk;
@@ -14,6 +14,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(RESTORE_FILES, "Restore");
 
 /// Restores checkpoints.
 pub struct RestoreFiles(Arc<Restoration>);

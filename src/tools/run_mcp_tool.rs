@@ -1,8 +1,11 @@
 //! Tool that uses an MCP server which is not configured, at an address that the model was given.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, ToolSpec, Work};
+use crate::chat::{
+    Access, CallWords, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, ToolSpec, Work,
+};
 use crate::mcp::unlisted_server::UnlistedServer;
 use crate::project::Reader;
 use crate::text::hidden_chars::mark_hidden;
@@ -12,10 +15,20 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Name of the tool.
 const NAME: &str = "run_mcp_tool";
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new(NAME, "Call"),
+    make: |settings| {
+        let hosts = || settings.private_hosts.clone();
+        settings.has_requests.then(|| Arc::new(RunMcpTool(hosts())) as Arc<dyn Tool>)
+    },
+};
 /// Maximum characters of a tool's name.
 const MAX_NAME_CHARS: usize = 200;
 /// Time limit of a call: it connects, lists or calls, and disconnects.
@@ -44,7 +57,7 @@ struct ServerRequest {
 #[async_trait]
 impl Tool for RunMcpTool {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

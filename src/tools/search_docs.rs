@@ -8,7 +8,7 @@ use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
     summary_line,
 };
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::doc_index::{Hit, MAX_SNIPPET_CHARS};
 use crate::policy::ExcludedPaths;
 use crate::project::{Reader, Writer};
@@ -21,6 +21,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 pub(crate) const NAME: &str = "search_docs";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Search docs");
 /// Maximum characters of a title and of a heading in a result.
 const MAX_TITLE_CHARS: usize = 100;
 
@@ -52,7 +55,7 @@ pub fn tool_spec() -> ToolSpec {
 #[async_trait]
 impl Tool for SearchDocs {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -1,6 +1,7 @@
 //! Tool that searches lines with a regular expression.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::planned_path::{self, PlannedPath};
 use super::progress::{ProgressReporter, WorkClock, format_count};
 use super::walk_filter::{Exclusion, WalkFilter};
@@ -8,7 +9,7 @@ use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
-use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{CallResult, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::{self, Location, Reader, Writer};
 use async_trait::async_trait;
@@ -21,6 +22,12 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new("search_text", "Search").with_result(CallResult::Reading),
+    make: |_| Some(Arc::new(SearchText)),
+};
 
 /// Matching lines returned per call.
 const MAX_MATCHES: usize = 100;
@@ -53,7 +60,7 @@ struct SearchRequest {
 #[async_trait]
 impl Tool for SearchText {
     fn name(&self) -> Cow<'_, str> {
-        "search_text".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -1,13 +1,19 @@
 //! Tool that starts a sub-agent.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, Tool, summary_line};
-use crate::chat::{Access, Intent, Plan, Preview, Task, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, Task, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool =
+    BuiltInTool { words: CallWords::new("sub_agent", "Sub-agent"), make: |_| Some(Arc::new(SubAgent)) };
 
 /// Maximum number of characters of a name.
 const MAX_NAME_CHARS: usize = 40;
@@ -27,7 +33,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for SubAgent {
     fn name(&self) -> Cow<'_, str> {
-        "sub_agent".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

@@ -1,13 +1,19 @@
 //! Tool with which the model writes its todo list. The session keeps the list, and the screen shows it above the composer.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, summary_line};
 use crate::chat::todo_list::{TODO_WRITE, TodoList};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool =
+    BuiltInTool { words: CallWords::new(TODO_WRITE, "Todo list"), make: |_| Some(Arc::new(TodoWrite)) };
 
 /// Replaces the todo list of the session. It touches nothing else, so a dry run does the same.
 pub struct TodoWrite;
@@ -15,7 +21,7 @@ pub struct TodoWrite;
 #[async_trait]
 impl Tool for TodoWrite {
     fn name(&self) -> Cow<'_, str> {
-        TODO_WRITE.into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

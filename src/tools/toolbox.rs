@@ -1,6 +1,7 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
 use super::background_commands::BackgroundCommands;
+use super::built_in_tool::BuiltInTool;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::doc_sources::DocLibrary;
 use super::references::{Sources, plan_with_references};
@@ -11,10 +12,9 @@ use crate::chat::batch::APPLY_GROUP;
 use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL, RUN_TOOL};
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::skill::LOAD_SKILL;
-use crate::chat::{Intent, RESTORE_FILES, Session, ToolCall, ToolSpec, join_first};
+use crate::chat::{CallWords, Intent, RESTORE_FILES, Session, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
-use crate::web::client::WebClient;
 use crate::web::request_credentials::NamedCredential;
 use crate::workspace::Workspace;
 use std::sync::Arc;
@@ -36,6 +36,50 @@ pub const USER_TOOLS: [&str; 4] = [APPLY_CHANGE, APPLY_GROUP, RESTORE_FILES, COP
 const BROWSER_TOOLS: [&str; 3] =
     [super::browser_navigate::NAME, super::browser_act::NAME, super::browser_screenshot::NAME];
 
+/// The tools that the settings alone can make, in the order of a request.
+static BUILT_IN: [BuiltInTool; 12] = [
+    super::ask_question::TOOL,
+    super::read_file::TOOL,
+    super::list_files::TOOL,
+    super::search_text::TOOL,
+    super::edit_file::TOOL,
+    super::write_file::TOOL,
+    super::bash_exec::TOOL,
+    super::sub_agent::TOOL,
+    super::calculator::TOOL,
+    super::todo_write::TOOL,
+    super::web_fetch::TOOL,
+    super::run_mcp_tool::TOOL,
+];
+/// The words of the others, which need a part of a session.
+static OTHER_WORDS: [CallWords; 19] = [
+    super::search_docs::WORDS,
+    super::get_doc_page::WORDS,
+    super::list_workspace_files::WORDS,
+    super::read_workspace_file::WORDS,
+    super::write_workspace_file::WORDS,
+    super::delete_workspace_file::WORDS,
+    super::browser_navigate::WORDS,
+    super::browser_act::WORDS,
+    super::browser_screenshot::WORDS,
+    super::read_output::WORDS,
+    super::kill::WORDS,
+    super::find_tool::WORDS,
+    super::describe_tool::WORDS,
+    super::load_skill::WORDS,
+    super::connect_credential::WORDS,
+    super::apply_change::WORDS,
+    super::apply_group::WORDS,
+    super::restore_files::WORDS,
+    super::copy_to_project::WORDS,
+];
+
+/// Returns the words for the rows of the calls of a tool; `None` if it is not part of the program.
+pub fn call_words(tool: &str) -> Option<CallWords> {
+    let words = BUILT_IN.iter().map(|tool| &tool.words).chain(&OTHER_WORDS);
+    words.into_iter().find(|words| words.tool == tool).copied()
+}
+
 #[derive(Clone)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -56,25 +100,10 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let (has_requests, hosts) = (settings.has_requests, settings.private_hosts.clone());
+        let hosts = settings.private_hosts.clone();
         let doc_folders = settings.doc_folders.clone();
-        let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, hosts.clone())));
-        let mut tools = Self::from_tools(vec![
-            Arc::new(super::ask_question::AskQuestion),
-            Arc::new(super::read_file::ReadFile),
-            Arc::new(super::list_files::ListFiles),
-            Arc::new(super::search_text::SearchText),
-            Arc::new(super::edit_file::EditFile),
-            Arc::new(super::write_file::WriteFile),
-            Arc::new(super::bash_exec::BashExec::new(settings)),
-            Arc::new(super::sub_agent::SubAgent),
-            Arc::new(super::calculator::Calculator),
-            Arc::new(super::todo_write::TodoWrite),
-        ]);
-        if has_requests {
-            tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));
-            tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(hosts)));
-        }
+        let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, hosts)));
+        let mut tools = Self::from_tools(BUILT_IN.iter().filter_map(|tool| (tool.make)(&settings)).collect());
         if let Some(folders) = doc_folders {
             let library = Arc::new(DocLibrary::new(folders));
             tools = tools.with_tool(Arc::new(super::search_docs::SearchDocs(library.clone())));

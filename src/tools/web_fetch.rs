@@ -1,9 +1,10 @@
 //! Tool that reads a page of the web.
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::result_files::LongResult;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, CallWords, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::web::client::{ALLOWED_BY_SETTING, Fetched, WebClient, WebResponse, describe_network};
 use crate::web::page_text::{UNTRUSTED_MARK, read_page};
@@ -16,6 +17,16 @@ use std::sync::Arc;
 
 /// Name of the tool.
 const NAME: &str = "web_fetch";
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new(NAME, "Fetch"),
+    make: |settings| {
+        settings
+            .has_requests
+            .then(|| Arc::new(WebFetch(Arc::new(WebClient::new(settings.private_hosts.clone())))) as Arc<dyn Tool>)
+    },
+};
 /// Bytes of text returned per call.
 const MAX_BYTES: usize = 48 << 10;
 
@@ -39,7 +50,7 @@ struct PageRequest {
 #[async_trait]
 impl Tool for WebFetch {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

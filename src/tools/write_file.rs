@@ -1,13 +1,21 @@
 //! Tool that creates or replaces a file.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::built_in_tool::BuiltInTool;
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, file_change, planned_path};
-use crate::chat::{Intent, Plan, ReferenceUse, ToolSpec};
+use crate::chat::{CallWords, Intent, Plan, ReferenceUse, ToolSpec};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The tool and its words.
+pub(super) const TOOL: BuiltInTool = BuiltInTool {
+    words: CallWords::new("write_file", "Write").with_path().with_creation("Create"),
+    make: |_| Some(Arc::new(WriteFile)),
+};
 
 /// The model gives the whole new content, unlike for edit_file.
 const IS_FULL_REPLACEMENT: bool = true;
@@ -24,7 +32,7 @@ struct Arguments {
 #[async_trait]
 impl Tool for WriteFile {
     fn name(&self) -> Cow<'_, str> {
-        "write_file".into()
+        TOOL.words.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

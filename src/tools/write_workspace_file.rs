@@ -6,7 +6,7 @@ use super::result_files::ResultFiles;
 use super::workspace_target::{display_path, open_workspace, rehearse_in_workspace, run_in_workspace, summarize_path};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, summary_line};
 use crate::chat::{
-    Access, Digest, Edit, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, SessionId, ToolSpec, Work,
+    Access, CallWords, Digest, Edit, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, SessionId, ToolSpec, Work,
     WorkspaceAccess,
 };
 use crate::project::{self, Location, Reader, Writer};
@@ -23,6 +23,9 @@ use std::io::Read;
 use std::sync::Arc;
 
 pub const NAME: &str = "write_workspace_file";
+
+/// Words for the rows of its calls.
+pub(super) const WORDS: CallWords = CallWords::new(NAME, "Write to workspace").with_path();
 /// Maximum characters of a path in an error.
 const MAX_PATH_CHARS: usize = 120;
 /// Maximum bytes of each text of a difference.
@@ -136,7 +139,7 @@ impl WriteWorkspaceFile {
 #[async_trait]
 impl Tool for WriteWorkspaceFile {
     fn name(&self) -> Cow<'_, str> {
-        NAME.into()
+        WORDS.tool.into()
     }
 
     fn tool_spec(&self) -> ToolSpec {

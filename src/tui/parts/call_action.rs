@@ -1,15 +1,10 @@
 //! The action of a call, which its row on the screen starts with.
 
 use crate::agent::{CallStage, PendingCall};
-use crate::chat::apply_message::COPY_TO_PROJECT;
-use crate::chat::batch::APPLY_GROUP;
-use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL};
-use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::mcp_names::PREFIX;
 use crate::chat::session::LoggedPlan;
-use crate::chat::skill::LOAD_SKILL;
-use crate::chat::todo_list::TODO_WRITE;
-use crate::chat::{Access, Plan, Preview, RESTORE_FILES};
+use crate::chat::{Access, CallResult, Plan, Preview};
+use crate::runtime::call_words;
 use crate::text::clean;
 use std::borrow::Cow;
 
@@ -106,47 +101,19 @@ pub fn own_tool_name(tool: &str) -> Option<Cow<'_, str>> {
 
 /// Returns the action of a tool of the program.
 fn builtin_action(tool: &str, preview: Option<&Preview>) -> Option<&'static str> {
-    Some(match tool {
-        "read_file" => "Read",
-        "list_files" => "List",
-        "search_text" => "Search",
-        "write_file" if matches!(preview, Some(Preview::Edit(diff)) if diff.created) => "Create",
-        "write_file" => "Write",
-        "edit_file" => "Edit",
-        "bash_exec" => "Run",
-        "ask_question" => "Ask",
-        "sub_agent" => "Sub-agent",
-        "web_fetch" => "Fetch",
-        "browser_navigate" => "Open",
-        "browser_act" => "Act",
-        "browser_screenshot" => "Capture",
-        "list_workspace_files" => "List workspace",
-        "read_workspace_file" => "Read from workspace",
-        "write_workspace_file" => "Write to workspace",
-        "delete_workspace_file" => "Delete from workspace",
-        "run_mcp_tool" => "Call",
-        LOAD_SKILL => "Load skill",
-        "search_docs" => "Search docs",
-        "get_doc_page" => "Read document",
-        "calculator" => "Calculate",
-        TODO_WRITE => "Todo list",
-        "read_output" => "Output",
-        "kill" => "Stop",
-        "connect_credential" => "Connect",
-        FIND_TOOL => "Find",
-        DESCRIBE_TOOL => "Describe",
-        APPLY_CHANGE | APPLY_GROUP => "Apply",
-        RESTORE_FILES => "Restore",
-        COPY_TO_PROJECT => "Copy to project",
-        _ => return None,
-    })
+    let words = call_words(tool)?;
+    let creates = matches!(preview, Some(Preview::Edit(diff)) if diff.created);
+    Some(words.creation.filter(|_| creates).unwrap_or(words.action))
 }
 
 /// Returns whether the summary of a call of this tool is the path of a file or folder, whose end matters.
 pub fn names_path(tool: &str) -> bool {
-    let of_project =
-        matches!(tool, "read_file" | "list_files" | "write_file" | "edit_file" | "get_doc_page" | COPY_TO_PROJECT);
-    of_project || matches!(tool, "read_workspace_file" | "write_workspace_file" | "delete_workspace_file")
+    call_words(tool).is_some_and(|words| words.names_path)
+}
+
+/// Returns what the results of a tool are; text, if it is not part of the program.
+pub fn result_of(tool: &str) -> CallResult {
+    call_words(tool).map_or(CallResult::Text, |words| words.result)
 }
 
 /// Returns the action of a call that is not settled.
@@ -232,7 +199,7 @@ mod tests {
     #[test]
     fn only_a_tool_of_a_file_has_a_name_of_its_own() {
         assert_eq!(own_tool_name("weather").as_deref(), Some("weather"));
-        for tool in ["bash_exec", "write_file", "mcp__a__b", RESTORE_FILES] {
+        for tool in ["bash_exec", "write_file", "mcp__a__b", crate::chat::RESTORE_FILES] {
             assert_eq!(own_tool_name(tool), None, "{tool}");
         }
     }

@@ -3,11 +3,12 @@
 use super::layout_context::LayoutContext;
 use crate::chat::image::{self, ImageSize};
 use crate::chat::session::{CallState, LoggedPlan};
-use crate::chat::{Access, Outcome};
+use crate::chat::{Access, CallResult, Outcome};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::{self, LinkTarget};
 use crate::text::workspace_address::SCHEME;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::call_action::result_of;
 use crate::tui::text::markdown::FindPicture;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, blank_rows};
@@ -43,7 +44,7 @@ pub fn lay_out_captions(
 
 /// Lays out a line for the picture that a call of the browser has saved, if its size is known.
 pub fn lay_out_saved_picture(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
-    let saved = call.plan.as_ref().filter(|_| call.call.name == "browser_screenshot");
+    let saved = call.plan.as_ref().filter(|_| result_of(&call.call.name) == CallResult::Picture);
     let (Some(LoggedPlan { access, .. }), Outcome::Done(text)) = (saved, outcome) else { return Page::default() };
     let (path, target) = match access {
         // Sessions of earlier versions, whose pictures are files of the project.

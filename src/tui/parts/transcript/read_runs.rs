@@ -3,7 +3,8 @@
 
 use super::entry_layout::is_hidden;
 use crate::chat::session::CallState;
-use crate::chat::{Access, Entry, Outcome, ResultOrigin, Session};
+use crate::chat::{Access, CallResult, Entry, Outcome, ResultOrigin, Session};
+use crate::tui::parts::call_action::result_of;
 use std::collections::HashSet;
 
 /// Runs of a session, from its first entry on.
@@ -128,7 +129,7 @@ impl ReadRuns {
 /// Returns whether a call reads files of the project with one of the tools whose rows a run can describe.
 fn is_project_read(call: &CallState) -> bool {
     let reads_project = call.plan.as_ref().is_some_and(|plan| matches!(plan.access, Access::Read(_)));
-    reads_project && matches!(call.call.name.as_str(), "read_file" | "list_files" | "search_text")
+    reads_project && matches!(result_of(&call.call.name), CallResult::Reading | CallResult::Lines)
 }
 
 /// Returns whether a successful read ran in the overlay of a dry run; `None` if the call did not succeed.

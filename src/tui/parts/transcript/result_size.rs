@@ -4,8 +4,9 @@ use crate::chat::batch::APPLY_GROUP;
 use crate::chat::output_omission::find_omission;
 use crate::chat::session::CallState;
 use crate::chat::trial::split_unmade_changes;
-use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
+use crate::chat::{Access, CallResult, Diff, Outcome, Preview, TrialCounts};
 use crate::text::byte_size::format_bytes;
+use crate::tui::parts::call_action::result_of;
 
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
@@ -93,7 +94,7 @@ pub fn find_not_applied<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'
 /// other line begins like the note.
 fn find_read_range(call: &CallState, text: &str) -> Option<String> {
     let note = text.lines().rev().take(2).find_map(|line| line.strip_prefix("[lines "))?;
-    let note = note.strip_suffix(']').filter(|_| call.call.name == "read_file")?;
+    let note = note.strip_suffix(']').filter(|_| result_of(&call.call.name) == CallResult::Lines)?;
     let range = note.split(';').next().unwrap_or(note);
     Some(format!("lines {}", range.replacen('-', "–", 1)))
 }
