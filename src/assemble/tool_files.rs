@@ -37,7 +37,6 @@ use std::sync::Arc;
 /// What tools of files need to run.
 pub(crate) struct ToolFactory {
     settings: ToolSettings,
-    client: Arc<WebClient>,
     credentials: Arc<CredentialStore>,
     profiles: Arc<SettingsProfiles>,
     /// Names of the tools that are turned off.
@@ -53,9 +52,8 @@ impl ToolFactory {
         profiles: Arc<SettingsProfiles>,
     ) -> Self {
         let Config { web, tools, .. } = config;
-        let client = Arc::new(WebClient::new(PrivateHosts(web.private_hosts.clone())));
         let search = SearchChoice { service: web.search, url: web.search_url.clone() };
-        Self { settings, client, credentials, profiles, disabled: tools.disabled.clone(), search }
+        Self { settings, credentials, profiles, disabled: tools.disabled.clone(), search }
     }
 
     /// Checks tool files. Each name may be used once, and not by the tools of `taken`.
@@ -148,7 +146,7 @@ impl ToolFactory {
     pub(crate) fn build_tool(&self, definition: ToolDefinition) -> Arc<dyn Tool> {
         let ToolDefinition { head, kind } = definition;
         match kind {
-            ToolKind::Http(http) => Arc::new(HttpTool::new(head, *http, &self.client, self.credentials.clone())),
+            ToolKind::Http(http) => Arc::new(HttpTool::new(head, *http, &self.settings.web, self.credentials.clone())),
             ToolKind::Command(command) => Arc::new(CommandTool::new(head, command, self.settings.clone())),
             ToolKind::Prompt(prompt) => Arc::new(PromptTool { head, prompt: *prompt, models: self.profiles.clone() }),
             ToolKind::EndConversation(end) => Arc::new(EndConversationTool { head, end }),
@@ -190,7 +188,7 @@ pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &P
         allow_network: shell.network != Network::Off,
         browser: find_browser(web, folder).and_then(Result::ok),
         has_requests: web.fetch,
-        private_hosts: PrivateHosts(web.private_hosts.clone()),
+        web: Arc::new(WebClient::new(PrivateHosts(web.private_hosts.clone()))),
         project_programs: ProjectPrograms::new(folder, std::env::var_os("PATH").as_deref()),
         doc_folders: config.docs.enabled.then(|| doc_folders(&config.docs)),
     }

@@ -25,7 +25,7 @@ const NAME: &str = "run_mcp_tool";
 pub(super) const TOOL: BuiltInTool = BuiltInTool {
     words: CallWords::new(NAME, "Call"),
     make: |settings| {
-        let hosts = || settings.private_hosts.clone();
+        let hosts = || settings.web.private_hosts().clone();
         settings.has_requests.then(|| Arc::new(RunMcpTool(hosts())) as Arc<dyn Tool>)
     },
 };

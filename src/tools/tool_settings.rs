@@ -4,10 +4,12 @@ use super::doc_sources::DocFolder;
 use super::project_programs::ProjectPrograms;
 use crate::browser::executable::BrowserProgram;
 use crate::chat::CommandSandbox;
+use crate::web::client::WebClient;
 use crate::web::target::PrivateHosts;
+use std::sync::Arc;
 
 /// Settings of tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ToolSettings {
     /// Default timeout of a command, in seconds.
     pub default_timeout: u64,
@@ -19,8 +21,9 @@ pub struct ToolSettings {
     pub allow_network: bool,
     /// True if the tools that send requests of their own are offered: `web_fetch` and `run_mcp_tool`.
     pub has_requests: bool,
-    /// Hosts in private networks that these tools and the browser may request.
-    pub private_hosts: PrivateHosts,
+    /// The client of all tools that send requests, with the hosts in private networks that these tools and the browser may
+    /// request. It has one pool of connections.
+    pub web: Arc<WebClient>,
     /// The browser; `None` if none is installed or it is turned off.
     pub browser: Option<BrowserProgram>,
     /// Names such as `tail` that may mean a program of the project.
@@ -39,7 +42,7 @@ impl Default for ToolSettings {
             sandbox: CommandSandbox::Unspecified,
             allow_network: true,
             has_requests: true,
-            private_hosts: PrivateHosts::default(),
+            web: Arc::new(WebClient::new(PrivateHosts::default())),
             browser: None,
             project_programs: ProjectPrograms::default(),
             doc_folders: None,

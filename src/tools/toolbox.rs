@@ -100,7 +100,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let hosts = settings.private_hosts.clone();
+        let hosts = settings.web.private_hosts().clone();
         let doc_folders = settings.doc_folders.clone();
         let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, hosts)));
         let mut tools = Self::from_tools(BUILT_IN.iter().filter_map(|tool| (tool.make)(&settings)).collect());

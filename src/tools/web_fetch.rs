@@ -21,11 +21,7 @@ const NAME: &str = "web_fetch";
 /// The tool and its words.
 pub(super) const TOOL: BuiltInTool = BuiltInTool {
     words: CallWords::new(NAME, "Fetch"),
-    make: |settings| {
-        settings
-            .has_requests
-            .then(|| Arc::new(WebFetch(Arc::new(WebClient::new(settings.private_hosts.clone())))) as Arc<dyn Tool>)
-    },
+    make: |settings| settings.has_requests.then(|| Arc::new(WebFetch(settings.web.clone())) as Arc<dyn Tool>),
 };
 /// Bytes of text returned per call.
 const MAX_BYTES: usize = 48 << 10;

@@ -25,6 +25,7 @@ const MAX_PDF_BYTES: usize = 16 << 20;
 const MAX_REDIRECTS: usize = 5;
 
 /// Clients for requests of tools. They are built by the first request.
+#[derive(Debug)]
 pub struct WebClient {
     private_hosts: PrivateHosts,
     /// Reaches public addresses only.
