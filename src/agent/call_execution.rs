@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Number of failures in a row after which a call with the same arguments is refused without planning.
 const MAX_FAILURES: u32 = 3;
+/// Number of replies in a row in which all calls of a tool failed, after which its calls are refused until the turn ends.
+const MAX_FAILED_REPLIES: u32 = 8;
 
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
@@ -60,13 +62,14 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
             return;
         };
         let call = calls[index].call.clone();
-        if ctx.state.turn.failure_count(&call) < MAX_FAILURES {
+        let reason = if ctx.state.turn.failure_count(&call) >= MAX_FAILURES {
+            format!("this call of {} failed {MAX_FAILURES} times with the same arguments", call.name)
+        } else if ctx.state.turn.failed_reply_count(&call.name) >= MAX_FAILED_REPLIES {
+            format!("all calls of {} failed in {MAX_FAILED_REPLIES} replies in a row", call.name)
+        } else {
             return ctx.request_plan(&call.id);
-        }
-        let refusal = format!(
-            "Refused: this call of {} failed {MAX_FAILURES} times with the same arguments. It was not run. Try something else or report the obstacle.",
-            call.name
-        );
+        };
+        let refusal = format!("Refused: {reason}. It was not run. Try something else or report the obstacle.");
         settle_unstarted(ctx, &call.id, Outcome::Refused(refusal));
     }
 }

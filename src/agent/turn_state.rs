@@ -17,6 +17,8 @@ pub(super) struct TurnState {
     pub(super) compaction_attempts: CompactionAttempts,
     /// Failed calls, with the number of failures in a row.
     pub(super) failed_calls: Vec<(ToolCall, u32)>,
+    /// Replies in a row in which no call of a tool succeeded, by tool.
+    failed_replies: HashMap<String, FailedReplies>,
     /// Completed calls, to detect calls that repeat with the same outcome.
     pub(super) repeated_calls: RepeatedCalls,
     /// Text from the network that was read.
@@ -25,6 +27,13 @@ pub(super) struct TurnState {
     pub(super) rehearsed_paths: Option<HashMap<CallId, Vec<String>>>,
     /// True if the call comes from another program.
     pub(super) is_served: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+struct FailedReplies {
+    count: u32,
+    /// Number of the request for the last of them.
+    last_request: u32,
 }
 
 impl TurnState {
@@ -44,7 +53,17 @@ impl TurnState {
         failure.map_or(0, |(_, count)| *count)
     }
 
+    /// Returns in how many replies in a row all calls of this tool failed, whatever their arguments.
+    pub(super) fn failed_reply_count(&self, tool: &str) -> u32 {
+        self.failed_replies.get(tool).map_or(0, |replies| replies.count)
+    }
+
     pub(super) fn count_failure(&mut self, call: &ToolCall) {
+        let replies = self.failed_replies.entry(call.name.clone()).or_default();
+        // The calls of one reply are guesses that did not learn from each other.
+        if replies.last_request != self.requests {
+            *replies = FailedReplies { count: replies.count + 1, last_request: self.requests };
+        }
         match self.failed_calls.iter_mut().find(|(failed_call, _)| is_same_call(failed_call, call)) {
             Some((_, count)) => *count += 1,
             None => self.failed_calls.push((call.clone(), 1)),
@@ -54,6 +73,7 @@ impl TurnState {
     /// Clears the failures of all calls of a tool, because one succeeded.
     pub(super) fn clear_failures(&mut self, tool: &str) {
         self.failed_calls.retain(|(failed_call, _)| failed_call.name != tool);
+        self.failed_replies.remove(tool);
     }
 }
 
