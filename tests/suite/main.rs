@@ -175,6 +175,7 @@ mod todo_lists;
 mod token_budgets;
 mod token_reports;
 mod tool_files;
+mod tool_requests;
 mod tour;
 mod trial_prompts;
 mod trials;

@@ -190,6 +190,7 @@ fn tools_that_end_the_turn_are_checked() {
         ),
         (transfer("destination = \"profile:\""), "3: destination names no profile".to_owned()),
         (transfer("destination = \"human\"\ntimeout = 4"), "4: timeout must be 5 to 120 seconds".to_owned()),
+        (transfer("destination = \"human\"\ntimeout = 121"), "4: timeout must be 5 to 120 seconds".to_owned()),
         (transfer("destination = \"human\"\ntimeout = 30"), format!("4: timeout {audio}")),
         (transfer("destination = 5"), "3: invalid type".to_owned()),
     ] {
