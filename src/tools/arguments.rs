@@ -33,8 +33,8 @@ pub fn object_spec(name: &str, description: &str, properties: Value, required: &
     ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters, ..ToolSpec::default() }
 }
 
-/// Deserializes the arguments. An error lists the fields of the tool's schema.
-pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
+/// Checks that there are arguments if the tool's schema requires any. An error lists the fields of the schema.
+pub fn check_not_empty(spec: &ToolSpec, arguments: &Value) -> Result<(), Error> {
     let is_empty = arguments.as_object().is_some_and(Map::is_empty);
     let has_required = || spec.parameters.to_value()["required"].as_array().is_some_and(|list| !list.is_empty());
     if is_empty && has_required() {
@@ -44,6 +44,12 @@ pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) 
             list_fields(spec)
         )));
     }
+    Ok(())
+}
+
+/// Deserializes the arguments. An error lists the fields of the tool's schema.
+pub fn parse_arguments<T: DeserializeOwned>(spec: &ToolSpec, arguments: &Value) -> Result<T, Error> {
+    check_not_empty(spec, arguments)?;
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let at_path = if path == "." { String::new() } else { format!(" at “{path}”") };

@@ -1,5 +1,6 @@
 //! A tool of an MCP server.
 
+use super::arguments::check_not_empty;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::chat::mcp_names::service_name;
 use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
@@ -36,11 +37,12 @@ impl Tool for McpTool {
     }
 
     fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
-        // The server checks them against its schema.
+        let (tool, spec) = (&self.0, self.0.spec());
+        check_not_empty(spec, arguments)?;
+        // Everything else is checked by the server.
         let Value::Object(arguments) = arguments else {
             return Err(Error::Arguments("The arguments are no JSON object.".to_owned()));
         };
-        let (tool, spec) = (&self.0, self.0.spec());
         let (server, name) = (tool.server_name(), tool.display_name());
         let place = match tool.endpoint() {
             Endpoint::Program { .. } => "a program on this machine",

@@ -458,3 +458,18 @@ fn servers_of_a_project_start_only_after_trust() {
     program.until_idle("Third.");
     assert_eq!(offered(&user), [""; 0], "its tools are withdrawn with the trust");
 }
+
+#[test]
+fn a_call_without_the_required_arguments_is_not_sent() {
+    let server = McpServer::new(&[]);
+    let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] });
+    server.set_tools(&json!([{ "name": "echo", "description": "Repeats text", "inputSchema": schema }]));
+    let empty = calls_answer_after(Duration::ZERO, &[("mcp__test__echo", json!({}))]);
+    let answers = vec![empty, call("mcp__test__echo", "hi"), text_answer("Done.")];
+    let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__echo"));
+    run_turn(&user);
+    let [Outcome::Failed(empty), Outcome::Done(_)] = &outcomes(&user)[..] else { panic!("{:?}", outcomes(&user)) };
+    assert!(empty.contains("mcp__test__echo was called without arguments; the call was probably cut off"), "{empty}");
+    assert!(empty.ends_with("Fields: text (string, required)."), "{empty}");
+    assert_eq!(server.calls(), ["echo"]);
+}
