@@ -178,3 +178,29 @@ fn tools_of_servers_are_listed_with_their_tokens_and_the_sum() {
     submit_message(&mut program, "/tools");
     program.until(&total);
 }
+
+#[test]
+fn the_page_of_tools_shows_the_descriptions_of_servers_in_a_narrow_terminal() {
+    let (user, _server) = user_with_tools(2, vec![text_answer("Done.")]);
+    user.setup(&["-p", "go"]).run_piped("");
+    let mut program = user.setup(&[]).size(60, 24).start();
+    program.until("Messages go to");
+    submit_message(&mut program, "/tools");
+    program.until("tools on · about");
+    program.press_until("\x1b[F", "mcp__hub__tool_1");
+    let screen = program.screen();
+    let (_, rows) = screen.split_once("│ mcp__hub__tool_1 ").unwrap_or_else(|| panic!("{screen}"));
+    let rows: Vec<&str> = rows.lines().map(|row| row.trim_end_matches('│').trim_end()).take(4).collect();
+    let [row, rest, description, next] = rows[..] else { panic!("{screen}") };
+    assert!(row.trim_start().starts_with("on · mcp · external · about "), "{screen}");
+    assert!(rest.ends_with(" tokens · mcp:hub"), "{screen}");
+    assert_eq!(description, "│     Reports other things.", "{screen}");
+    assert!(next.starts_with("│ web_search "), "{screen}");
+    // The description is dimmer than the row.
+    let styles = program.cell_styles();
+    let color_of = |character: &str| {
+        let style = styles.iter().rfind(|style| style.starts_with(&format!("{character} ")));
+        style.map(|style| style.split(" on ").next().unwrap()[character.len()..].to_owned())
+    };
+    assert_ne!(color_of("R"), color_of("x"), "{screen}");
+}

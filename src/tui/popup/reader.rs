@@ -13,7 +13,7 @@ use crate::tui::parts::link_page::LinkPage;
 use crate::tui::parts::page_search::PageSearch;
 use crate::tui::parts::rehearsal_lines;
 use crate::tui::text::markdown::{NoPictures, lay_out_markdown};
-use crate::tui::text::pieces::{split_links, wrap_barred};
+use crate::tui::text::pieces::{split_links, styled_pieces, wrap_barred};
 use crate::tui::text::{Page, output, wrap};
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
@@ -23,6 +23,9 @@ use std::sync::Arc;
 
 /// Maximum columns of the page of a call.
 const MAX_AUDIT_COLUMNS: usize = 100;
+
+/// Beginning of a line of a list with details of the row above it.
+const DETAIL_INDENT: &str = "    ";
 
 /// A text to read, such as a full output.
 #[derive(Debug, Clone)]
@@ -48,7 +51,7 @@ pub struct Reader {
 pub enum ReaderBody {
     /// Plain text.
     Plain,
-    /// A list, whose rows go on below their second column.
+    /// A list, whose rows go on below their second column, with details in indented lines.
     List,
     /// Text with commands, whose rows are marked if they go on with a line.
     Commands,
@@ -124,7 +127,17 @@ impl Reader {
                     output::lay_out_linked_output(&self.text, theme.text, theme, width, check)
                 }
                 ReaderBody::Plain => wrap::wrap_pieces(&split(), &wrap::Shape::with_width(width)),
-                ReaderBody::List => wrap::wrap_pieces(&split(), &wrap::Shape::hanging(width)),
+                ReaderBody::List => {
+                    let text = clean_text(&self.text);
+                    let mut end = 0;
+                    let style_line = |line: &str| {
+                        end += line.len();
+                        (end, if line.starts_with(DETAIL_INDENT) { theme.dim } else { theme.text })
+                    };
+                    let style_ends: Vec<_> = text.split_inclusive('\n').map(style_line).collect();
+                    let pieces = styled_pieces(&text, &style_ends, theme.link, check);
+                    wrap::wrap_pieces(&pieces, &wrap::Shape::hanging(width))
+                }
                 ReaderBody::Commands => wrap::wrap_command_pieces(&split(), theme.dim, width),
                 ReaderBody::Barred => {
                     wrap_barred(&self.text, [theme.text, theme.border_dim, theme.link], "", width, check)
