@@ -28,7 +28,7 @@ pub(super) type OnChange = Arc<dyn Fn(ServerNews) + Send + Sync>;
 
 /// Maximum number of attempts to reach a server that ended.
 const MAX_ATTEMPTS: u32 = 10;
-/// Maximum time between two attempts.
+/// Maximum time before an attempt.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// A tool that may be offered.
@@ -304,15 +304,32 @@ async fn watch_connection(server: Weak<Server>, connection: Weak<Connection>) {
     }
 }
 
+/// Returns the time to wait before the next attempt to reach a server, after this many failures in a row.
+fn retry_pause(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(6)).min(MAX_WAIT)
+}
+
 /// Tries to reach a server again, with growing pauses.
 async fn reconnect(server: Weak<Server>) {
     for _ in 0..MAX_ATTEMPTS {
         let Some(failures) = server.upgrade().map(|server| server.state().failures) else { return };
-        tokio::time::sleep(Duration::from_secs(1 << failures.min(6)).min(MAX_WAIT)).await;
+        tokio::time::sleep(retry_pause(failures)).await;
         let Some(server) = server.upgrade().filter(|server| server.state().is_down) else { return };
         if server.connect().await.is_ok() {
             return;
         }
         server.state().failures += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_before_an_attempt_doubles_up_to_a_minute() {
+        let pauses: Vec<u64> = (0..9).map(|failures| retry_pause(failures).as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(retry_pause(u32::MAX), MAX_WAIT);
     }
 }
