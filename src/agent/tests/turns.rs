@@ -260,24 +260,6 @@ fn calls_with_equal_ids_are_renamed() {
     }
 }
 
-#[test]
-fn r65_call_that_failed_three_times_is_refused_without_planning() {
-    let mut state = idle_state();
-    send_user_message(&mut state, "go");
-    let call_again = |state: &mut State, id: &str| {
-        let mut same_call = tool_call(id, "read");
-        same_call.arguments = "{}".into();
-        receive_chunk(state, Chunk::Call(same_call));
-        describe_effects(&receive_chunk(state, Chunk::Done(FinishReason::Stop)))
-    };
-    for id in ["a", "b", "c"] {
-        assert_eq!(call_again(&mut state, id)[1], format!("PLAN {id}"));
-        let turn = running_turn(&state);
-        update(&mut state, Event::CallPlanned { turn, call: id.into(), intent: Err("no such file".into()) });
-    }
-    assert_eq!(call_again(&mut state, "d")[1..], ["refused d", "REQUEST_REPLY"]);
-}
-
 fn finish_call_with(state: &mut State, id: &str, text: &str) {
     let (turn, outcome) = (running_turn(state), Outcome::Done(text.into()));
     update(
