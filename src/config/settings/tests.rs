@@ -30,6 +30,15 @@ fn a_project_may_keep_500_mb_for_undo_unless_the_settings_say_otherwise() {
 }
 
 #[test]
+fn a_server_has_five_seconds_to_list_its_tools_unless_the_settings_say_otherwise() {
+    let seconds = |line: &str| {
+        let settings = parse_user_settings(&format!("[mcp.a]\ncommand = [\"x\"]\n{line}"));
+        settings.config.mcp["a"].discovery_seconds
+    };
+    assert_eq!((seconds(""), seconds("discovery_seconds = 9")), (5, 9));
+}
+
+#[test]
 fn the_example_file_contains_every_setting_with_a_valid_value() {
     let uncommented: String = EXAMPLE
         .lines()
