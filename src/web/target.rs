@@ -122,54 +122,17 @@ mod tests {
         assert!(parse(&format!("https://example.com/{}", "a".repeat(MAX_URL_BYTES))).is_err());
     }
 
-    /// Spellings of special addresses that a parser, a resolver or a server has accepted somewhere.
+    /// The suite requests the same hosts, with a server that must not be reached.
     #[test]
     fn refuses_every_spelling_of_special_addresses() {
-        let bases = ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.0.1", "172.16.5.4", "100.100.100.200"];
-        let mut count = 0;
-        for base in bases {
-            let octets: Vec<u32> = base.split('.').map(|octet| octet.parse().unwrap()).collect();
-            let number = octets.iter().fold(0, |number, octet| number << 8 | octet);
-            let [a, b, c, d] = octets[..] else { panic!("four octets") };
-            let low = c << 8 | d;
-            let spellings = [
-                base.to_owned(),
-                format!("{number}"),
-                format!("0x{number:x}"),
-                format!("0{number:o}"),
-                format!("0x{a:x}.0x{b:x}.0x{c:x}.0x{d:x}"),
-                format!("0{a:o}.0{b:o}.0{c:o}.0{d:o}"),
-                format!("0X{a:X}.{b}.0{c:o}.{d}"),
-                format!("{a}.{}", b << 16 | low),
-                format!("{a}.{b}.{low}"),
-                format!("{base}."),
-                base.replace('.', "%2e"),
-                base.replace('.', "。"),
-                base.replace('.', "．"),
-                base.chars()
-                    .map(|c| if c.is_ascii_digit() { char::from_u32(c as u32 - 48 + 0xff10).unwrap() } else { c })
-                    .collect(),
-                base.bytes().map(|byte| format!("%{byte:02x}")).collect(),
-                format!("[::ffff:{base}]"),
-                format!("[::ffff:{:x}:{low:x}]", number >> 16),
-                format!("[0:0:0:0:0:ffff:{base}]"),
-                format!("[64:ff9b::{base}]"),
-                format!("[2002:{:x}:{low:x}::1]", number >> 16),
-                format!("[::{base}]"),
-            ];
-            for spelling in spellings {
-                for text in [format!("http://{spelling}/x"), format!("https://{spelling}:8443/x")] {
-                    assert!(parse(&text).is_err(), "{text} was accepted");
-                    count += 1;
-                }
+        let hosts: Vec<&str> =
+            include_str!("special_addresses.txt").lines().filter(|line| !line.starts_with('#')).collect();
+        for host in &hosts {
+            for text in [format!("http://{host}/x"), format!("https://{host}:8443/x")] {
+                assert!(parse(&text).is_err(), "{text} was accepted");
             }
         }
-        for literal in ["[::1]", "[::]", "[fe80::1]", "[fd00:ec2::254]", "0", "0.0.0.0", "255.255.255.255", "[ff02::1]"]
-        {
-            assert!(parse(&format!("http://{literal}/")).is_err(), "{literal}");
-            count += 1;
-        }
-        assert!(count > 200, "{count}");
+        assert!(hosts.len() > 200, "{}", hosts.len());
     }
 
     #[test]

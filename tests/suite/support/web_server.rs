@@ -42,16 +42,22 @@ pub struct WebServer {
 impl WebServer {
     /// Starts a server for pages. The path `/never` gets no answer.
     pub fn start() -> Self {
-        Self::start_with(Responses::ByPath(Vec::new()))
+        Self::start_with(listen_on_loopback(), Responses::ByPath(Vec::new()))
+    }
+
+    /// Starts a server for pages on all addresses of this machine: those of IPv4, and of IPv6 if it has any.
+    pub fn start_on_all_addresses() -> Self {
+        let listener = TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0")).unwrap();
+        Self::start_with(listener, Responses::ByPath(Vec::new()))
     }
 
     /// Starts a server that answers with these responses in order, and the last one again. An empty one never answers.
     pub fn with_responses(responses: &[&str]) -> Self {
-        Self::start_with(Responses::InOrder(responses.iter().map(|response| (*response).to_owned()).collect()))
+        let responses = responses.iter().map(|response| (*response).to_owned()).collect();
+        Self::start_with(listen_on_loopback(), Responses::InOrder(responses))
     }
 
-    fn start_with(responses: Responses) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    fn start_with(listener: TcpListener, responses: Responses) -> Self {
         let port = listener.local_addr().unwrap().port();
         let responses = Arc::new(Mutex::new(responses));
         let server = Self { port, connections: Arc::default(), responses, requests: Arc::default() };
@@ -87,6 +93,10 @@ impl WebServer {
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
+}
+
+fn listen_on_loopback() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
 fn whole_response(head: &str, body: &[u8]) -> Vec<u8> {
