@@ -153,6 +153,58 @@ fn no_address_of_a_private_network_is_reached() {
 }
 
 #[test]
+fn at_most_five_redirects_are_followed() {
+    let mut server = WebServer::start().with_page("/7", "200 OK\r\nContent-Type: text/plain", b"the end");
+    for number in 1..7 {
+        let moved = format!("302 Found\r\nLocation: /{}", number + 1);
+        server = server.with_page(&format!("/{number}"), &moved, b"");
+    }
+    let user = user_with(
+        vec![fetch(&server.url("/1")), text_answer("First."), fetch(&server.url("/2")), text_answer("Second.")],
+        &[format!("127.0.0.1:{}", server.port)],
+    );
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    for (message, end) in [("six", "First."), ("five", "Second.")] {
+        submit_message(&mut program, message);
+        program.until_prompt("Read from the web?");
+        program.press_keys("y");
+        program.until_idle(end);
+    }
+    let (_, outcomes) = read_calls(&user);
+    let [Outcome::Failed(six), Outcome::Done(five)] = outcomes.as_slice() else { panic!("{outcomes:?}") };
+    assert!(six.contains("redirected more than 5 times"), "{six}");
+    assert!(five.contains("the end") && five.contains("/7"), "{five}");
+    let paths: Vec<String> =
+        server.requests().iter().map(|request| request.split(' ').nth(1).unwrap().to_owned()).collect();
+    assert_eq!(paths, ["/1", "/2", "/3", "/4", "/5", "/6", "/2", "/3", "/4", "/5", "/6", "/7"]);
+}
+
+#[test]
+fn no_cookie_is_kept_and_robots_txt_is_not_read() {
+    let server = WebServer::start()
+        .with_page("/set", "302 Found\r\nSet-Cookie: id=1; Path=/\r\nLocation: /page", b"")
+        .with_page("/page", "200 OK\r\nSet-Cookie: id=2; Path=/\r\nContent-Type: text/plain", b"a page");
+    let answers = vec![fetch(&server.url("/set")), fetch(&server.url("/page")), text_answer("Done.")];
+    let user = user_with(answers, &[format!("127.0.0.1:{}", server.port)]);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Read from the web?");
+    program.press_until("a", "Allow without asking");
+    program.press_until("\r", "which may have led to this request");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    let (_, outcomes) = read_calls(&user);
+    assert!(outcomes.len() == 2 && outcomes.iter().all(|outcome| outcome.text().contains("a page")), "{outcomes:?}");
+    let requests = server.requests();
+    let paths: Vec<&str> = requests.iter().map(|request| request.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(paths, ["/set", "/page", "/page"]);
+    assert!(!requests.iter().any(|request| request.to_ascii_lowercase().contains("cookie")), "{requests:?}");
+}
+
+#[test]
 fn a_rule_by_host_is_read_and_a_dry_run_requests_nothing() {
     let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/plain", b"text");
     let private = [format!("127.0.0.1:{}", server.port)];
