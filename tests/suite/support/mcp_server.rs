@@ -186,6 +186,21 @@ impl McpServer {
         program.until_all_threads_rest();
     }
 
+    /// The number of messages with this method received so far.
+    pub fn count_received(&self, method: &str) -> usize {
+        self.received().iter().filter(|message| message["method"] == method).count()
+    }
+
+    /// Kills the process that was started last.
+    pub fn kill(&self) {
+        kill_process(*self.pids().last().unwrap());
+    }
+
+    /// Kills the process that was started first.
+    pub fn kill_first(&self) {
+        kill_process(self.pids()[0]);
+    }
+
     /// The process IDs of all processes that were this server.
     pub fn pids(&self) -> Vec<i32> {
         let text = fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
@@ -423,6 +438,11 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
         }
         _ => text(format!("you said {}", arguments["text"].as_str().unwrap_or_default())),
     }
+}
+
+fn kill_process(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 fn http_response(head: &str, body: &str) -> String {
