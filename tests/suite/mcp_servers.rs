@@ -459,6 +459,56 @@ fn servers_of_a_project_start_only_after_trust() {
     assert_eq!(offered(&user), [""; 0], "its tools are withdrawn with the trust");
 }
 
+/// The answer of the prompt to a call of a tool that claims to read only.
+fn prompt_for_claimed_read(program: &mut Program) -> String {
+    submit_message(program, "go");
+    let screen = program.until_prompt("Call an MCP tool?");
+    assert!(screen.contains("tool    look"), "{screen}");
+    screen
+}
+
+const ONLY_READS: &str = "Only reads, according to the server";
+
+fn server_that_claims_to_read() -> McpServer {
+    let server = McpServer::new(&[]);
+    let annotations = json!({ "readOnlyHint": true });
+    server.set_tools(
+        &json!([{ "name": "look", "description": "Looks", "inputSchema": { "type": "object" }, "annotations": annotations }]),
+    );
+    server
+}
+
+#[test]
+fn only_the_settings_of_the_user_make_a_server_believed_that_a_tool_reads() {
+    for (setting, is_believed) in [("", false), ("trusted = false\n", false), ("trusted = true\n", true)] {
+        let server = server_that_claims_to_read();
+        let settings = format!("{}{setting}", server.stdio_settings("test"));
+        let user = user_with(vec![call("mcp__test__look", ""), text_answer("Done.")], &settings);
+        let mut program = start_session(&user, &server);
+        let screen = prompt_for_claimed_read(&mut program);
+        assert_eq!(screen.contains(ONLY_READS), is_believed, "{setting}{screen}");
+        program.press_keys("n");
+        program.until_idle("Done.");
+        assert_eq!(server.calls(), [""; 0], "it asks whatever it claims");
+    }
+    let server = server_that_claims_to_read();
+    let (variable, command) = server.command();
+    let (variable, value) = variable.split_once('=').unwrap();
+    let file = json!({ "mcpServers": { "test": {
+        "command": command[0], "args": command[1..], "env": { variable: value }, "trusted": true, "trust": true,
+    } } });
+    let user = user_with(vec![call("mcp__test__look", ""), text_answer("Done.")], "");
+    user.write_file(".mcp.json", &file.to_string());
+    let mut program = user.start(&[]);
+    program.until_prompt("Trust the files of this project?");
+    program.press_until("\x1b[F", "y trust");
+    program.press_until("y", "Trusted: ");
+    server.until_offered(&mut program, &user);
+    program.press_keys("\x15");
+    let screen = prompt_for_claimed_read(&mut program);
+    assert!(!screen.contains(ONLY_READS), "{screen}");
+}
+
 #[test]
 fn a_call_without_the_required_arguments_is_not_sent() {
     let server = McpServer::new(&[]);
