@@ -23,7 +23,7 @@ pub fn token() -> String {
 }
 
 /// The journals of a home, oldest first.
-fn read_journals(root: &Path) -> Vec<String> {
+pub fn read_journals(root: &Path) -> Vec<String> {
     let folder = root.join("home/aye/data/journal");
     let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();

@@ -87,6 +87,7 @@ mod man_pages;
 mod manual;
 mod mcp_changes;
 mod mcp_commands;
+mod mcp_connections;
 mod mcp_everything;
 mod mcp_forms;
 mod mcp_login_changes;

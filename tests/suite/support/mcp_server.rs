@@ -20,6 +20,9 @@ const FOLDER: &str = "AYE_TEST_MCP_SERVER";
 /// Name of the test that is the server if the variable is set.
 const PROCESS: &str = "mcp_servers::server_process";
 
+/// What a call of `log` logs.
+pub const LOGGED: &str = "plugh of the server";
+
 /// A server with its folder.
 pub struct McpServer {
     folder: Folder,
@@ -201,6 +204,17 @@ impl McpServer {
         kill_process(self.pids()[0]);
     }
 
+    /// Lets processes of the server end as soon as they are started, or run again.
+    pub fn set_broken(&self, is_broken: bool) {
+        let file = self.folder.path().join("broken");
+        if is_broken { fs::write(file, "").unwrap() } else { fs::remove_file(file).unwrap() }
+    }
+
+    /// Lets the server answer the handshake only once the other server has received one.
+    pub fn answer_after(&self, other: &Self) {
+        fs::write(self.folder.path().join("other"), other.folder.path().to_str().unwrap()).unwrap();
+    }
+
     /// The process IDs of all processes that were this server.
     pub fn pids(&self) -> Vec<i32> {
         let text = fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
@@ -275,6 +289,9 @@ impl McpServer {
 pub fn run_server_process() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     append(&folder.join("pids"), &std::process::id().to_string());
+    if folder.join("broken").exists() {
+        std::process::exit(4);
+    }
     // stdin and stdout are one socket.
     let mut out = fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
     for line in std::io::stdin().lock().lines() {
@@ -299,11 +316,15 @@ pub(super) fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMu
     let id = &message["id"];
     let answer = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
     match message["method"].as_str() {
-        Some("initialize") => send(answer(json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": { "tools": { "listChanged": true }, "resources": {}, "prompts": {} },
-            "serverInfo": { "name": "test", "version": "1" },
-        }))),
+        Some("initialize") => {
+            wait_for_other(folder);
+            let can_change = json!({ "listChanged": true });
+            send(answer(json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": { "tools": can_change, "resources": can_change, "prompts": can_change, "logging": {} },
+                "serverInfo": { "name": "test", "version": "1" },
+            })));
+        }
         Some("tools/list") => {
             let tools: Value = serde_json::from_slice(&fs::read(folder.join("tools")).unwrap()).unwrap();
             send(answer(json!({ "tools": tools })));
@@ -347,6 +368,15 @@ pub(super) fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMu
         // The replies to the requests for the model are the result of the call that made them.
         None if id.as_str().is_some_and(|id| id.starts_with("sample-")) => finish_sampling(folder, send),
         Some(_) | None => {}
+    }
+}
+
+/// Waits until the other server has received a handshake, if one is set.
+fn wait_for_other(folder: &Path) {
+    let Ok(other) = fs::read_to_string(folder.join("other")) else { return };
+    let received = Path::new(&other).join("received");
+    while !fs::read_to_string(&received).unwrap_or_default().contains("\"initialize\"") {
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -396,6 +426,11 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
         "announce" => {
             send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
             text("announced".to_owned())
+        }
+        "log" => {
+            let params = json!({ "level": "warning", "logger": "own", "data": { "detail": LOGGED } });
+            send(json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
+            text("logged".to_owned())
         }
         "ask" => {
             for (id, method) in [("s", "sampling/createMessage"), ("e", "elicitation/create"), ("r", "roots/list")] {
