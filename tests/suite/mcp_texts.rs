@@ -114,3 +114,30 @@ fn what_a_server_offers_is_known_without_starting_it_and_a_dry_run_reads_nothing
     program.until("A dry run gets no prompts");
     assert_eq!((server.pids().len(), user.service.received().len()), (pids, 0));
 }
+
+#[test]
+fn announced_resources_and_prompts_are_offered_in_the_same_session() {
+    let server = McpServer::new(&[("announce_resources", ""), ("announce_prompts", "")]);
+    server.set_resources(&[(GUIDE, "x")]);
+    let tools = ["mcp__test__announce_resources", "mcp__test__announce_prompts"];
+    let answers = vec![call(tools[0], ""), text_answer("First."), call(tools[1], ""), text_answer("Second.")];
+    let user = user_with(answers, &server.stdio_settings("test")).with_rules(&tools.map(allow).concat());
+    let mut program = start_session(&user, &server);
+    let catalogue = user.path("home/aye/data/mcp.json");
+    let knows = |text: &str| fs::read_to_string(&catalogue).unwrap_or_default().contains(text);
+    program.until_condition("the first resource", |_| knows(GUIDE));
+    server.set_resources(&[(GUIDE, "x"), ("doc://news", "y")]);
+    submit_message(&mut program, "go");
+    program.until_idle("First.");
+    program.until_condition("the second resource", |_| knows("doc://news"));
+    program.type_text("read @test:doc://n");
+    program.until("Title of doc://news");
+    program.press_keys("\x15");
+    program.until_gone("doc://n");
+    server.set_prompt("Sum up");
+    submit_message(&mut program, "go");
+    program.until_idle("Second.");
+    program.until_condition("the prompt", |_| knows("summary"));
+    program.type_text("/test:su");
+    program.until("Sums up · topic style?");
+}

@@ -423,8 +423,9 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
             let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
             text(format!("{} {}", std::env::current_dir().unwrap().display(), names.join(" ")))
         }
-        "announce" => {
-            send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+        "announce" | "announce_resources" | "announce_prompts" => {
+            let kind = name.strip_prefix("announce_").unwrap_or("tools");
+            send(json!({ "jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed") }));
             text("announced".to_owned())
         }
         "log" => {
