@@ -115,6 +115,51 @@ fn servers_of_another_program_are_imported_and_none_is_started() {
     assert!(code == 0 && out.contains("my_server: accepted 1 tool"), "{out}");
 }
 
+#[test]
+fn a_server_with_an_address_is_added_with_a_header() {
+    let home = Setup::new(&[]);
+    let server = McpServer::new(&[("echo", "Repeats text")]);
+    let settings = server.start_http("test", "own-key");
+    let url = settings.lines().find_map(|line| line.strip_prefix("url = \"")?.strip_suffix('"')).unwrap();
+    let (out, code) = run(&home, &["mcp", "add", "other", url]);
+    assert!(code != 0 && out.contains("it requires authorization"), "{out}");
+    assert!(server.received().is_empty(), "without the header nothing is accepted");
+    let (out, code) = run(&home, &["mcp", "add", "test", url, "--header", "X-Key: own-key"]);
+    assert!(code == 0 && out.contains("new tool echo") && out.contains("test: accepted 1 tool"), "{out}");
+    assert!(!out.contains("own-key"), "{out}");
+    let (out, code) = run(&home, &["mcp", "refresh", "test"]);
+    assert!(code == 0 && out.contains("test: 1 tool, unchanged"), "{out}");
+}
+
+#[test]
+fn a_server_that_is_down_keeps_its_tools() {
+    let home = Setup::new(&[]);
+    let server = McpServer::new(&[("echo", "Repeats text")]);
+    write_settings(&home, &server.stdio_settings("test"));
+    let (out, code) = run(&home, &["mcp", "refresh", "test"]);
+    assert!(code == 0 && out.contains("test: accepted 1 tool"), "{out}");
+    let catalogue = home.root.path().join("home/aye/data/mcp.json");
+    let before = fs::read_to_string(&catalogue).unwrap();
+    server.set_broken(true);
+    for arguments in [&["mcp", "refresh", "test"][..], &["mcp", "check", "test", "--accept"]] {
+        let (out, code) = run(&home, arguments);
+        assert!(code == 1 && out.contains("Cannot use the MCP server test: it exited with status 4"), "{out}");
+    }
+    assert_eq!(fs::read_to_string(&catalogue).unwrap(), before);
+    let (out, _) = run(&home, &["mcp"]);
+    assert!(out.contains("· 1 tool\n"), "{out}");
+}
+
+#[test]
+fn an_invalid_list_of_tools_is_reported_with_its_line() {
+    let home = Setup::new(&[]);
+    write_settings(&home, "[mcp.x]\ncommand = [\"x\"]\n# some\ntools = [1]\n");
+    for arguments in [&["mcp"][..], &["doctor"]] {
+        let (out, _) = run(&home, arguments);
+        assert!(out.contains("config.toml:4: mcp.x.tools is"), "{out}");
+    }
+}
+
 /// The address of a server may hold a key.
 #[tokio::test]
 async fn an_unreachable_server_is_reported_without_its_address() {
