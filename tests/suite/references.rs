@@ -1,5 +1,7 @@
 //! References to files in the arguments of calls, in the real program: what a prompt shows is what runs.
 
+use crate::mcp_servers;
+use crate::support::mcp_server::McpServer;
 use crate::support::service::Answer;
 use crate::support::stored_files::{read_session, write_script};
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
@@ -254,6 +256,29 @@ fn files_of_the_workspace_are_referenced_in_a_dry_run_too() {
     assert!(matches!(&outcomes[1], Outcome::Rehearsed(_)), "{outcomes:?}");
     assert!(matches!(&outcomes[2], Outcome::Failed(text) if text.contains("list_workspace_files")), "{outcomes:?}");
     assert!(!user.project().join("copy.md").exists());
+}
+
+#[test]
+fn a_tool_of_an_mcp_server_receives_the_text_of_the_file() {
+    let server = McpServer::new(&[]);
+    let text = json!({ "type": "string", "x-file-refs": "text" });
+    let schema = json!({ "type": "object", "properties": { "text": text, "raw": { "type": "string" } } });
+    server.set_tools(&json!([{ "name": "echo", "description": "Repeats text", "inputSchema": schema }]));
+    let arguments = json!({ "text": "see @@file:notes.txt[2].", "raw": "@@file:notes.txt" });
+    let user = mcp_servers::user_with(
+        vec![call("mcp__test__echo", arguments), text_answer("Done.")],
+        &server.stdio_settings("test"),
+    )
+    .with_project_file("notes.txt", "one\ntwo\n");
+    let mut program = mcp_servers::start_session(&user, &server);
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Call an MCP tool?");
+    assert!(screen.contains("contains notes.txt[2] · 4 bytes"), "{screen}");
+    user.write_file("notes.txt", "one\nchanged\n");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    let sent = server.wait_for("tools/call")["params"]["arguments"].clone();
+    assert_eq!(sent, json!({ "text": "see two\n.", "raw": "@@file:notes.txt" }));
 }
 
 #[test]
