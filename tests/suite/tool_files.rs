@@ -1,5 +1,6 @@
 //! Tools that files define, in the real program: what a prompt shows is what a server receives, and nothing else.
 
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::tool_service::{
     add_settings, call, json_response, offered_tools, outcomes, response, run, user_with_tool, write_user_tool,
@@ -237,6 +238,23 @@ fn a_dry_run_sends_nothing_and_returns_the_example() {
     let outcomes = outcomes(&user);
     assert!(matches!(&outcomes[0], Outcome::Rehearsed(text) if text.contains("\"green\"")), "{outcomes:?}");
     assert_eq!(server.connection_count(), 0);
+}
+
+#[test]
+fn a_dry_run_of_a_command_leaves_the_project_unchanged() {
+    for (lines, has_example) in [("example = 'all green'", true), ("", false)] {
+        let text = format!("name = \"Mark\"\ntype = \"command\"\nargv = [\"touch\", \"made\"]\n{lines}\n");
+        let answers = vec![call("mark", json!({})), call("list_files", json!({})), text_answer("Done.")];
+        let user = user_with_tool(answers, "mark.toml", &text).with_project_file("old", "");
+        let (out, err, _) = user.setup(&["--dry-run", "-p", "go"]).run_piped("");
+        assert!(out.contains("Done."), "{out}{err}");
+        let outcomes = outcomes(&user);
+        let [Outcome::Rehearsed(mark), Outcome::Done(list)] = outcomes.as_slice() else { panic!("{outcomes:?}") };
+        assert_eq!(mark.contains("all green"), has_example, "{mark}");
+        let is_rehearsed = !has_example && has_overlay_sandbox();
+        assert_eq!(list.contains("made"), is_rehearsed, "only the overlay has the file: {mark} {list}");
+        assert!(list.contains("old") && !user.project().join("made").exists(), "{list}");
+    }
 }
 
 #[test]
