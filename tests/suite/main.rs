@@ -13,6 +13,7 @@ mod audits;
 mod auto_mode;
 mod background_commands;
 mod base_urls;
+mod browser_actions;
 mod browser_changes;
 mod browser_frames;
 mod browser_pages;
