@@ -1,10 +1,16 @@
 //! Pictures drawn by the real program.
 
+use crate::for_each_browser;
+use crate::support::browser;
 use crate::support::png::striped_png;
 use crate::support::program::{Program, Setup};
 use crate::support::service::Service;
 use crate::support::terminal_session::{start_session, submit_message, text_answer};
 use crate::support::time_limits::try_three_times;
+use crate::support::tool_service::call;
+use crate::support::web_server::WebServer;
+use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -22,6 +28,27 @@ fn a_picture_of_the_project_is_drawn_and_a_damaged_one_is_not() {
     program.until_condition("both pictures are drawn", |program| rows(program) == 8);
     program.wait_ms(300);
     assert_eq!(rows(&mut program), 8, "{}", program.screen());
+}
+
+for_each_browser!(a_screenshot_is_drawn_below_its_call);
+
+fn a_screenshot_is_drawn_below_its_call(browser: &Path) {
+    let page = b"<body style='margin:0;height:100vh;background:linear-gradient(red,blue)'>";
+    let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/html", page);
+    let answers = vec![browser::open(&server.url("/")), call("browser_screenshot", json!({})), text_answer("Done.")];
+    let user = browser::user_with(answers, &server, browser).with_rules(browser::OPEN_RULE);
+    let mut program = browser::start(&user, &[]);
+    browser::approve(&mut program, "Save a picture of the web page?", "screenshot.png");
+    program.until_idle("Done.");
+    program.until_condition("the picture is drawn", |program| program.screen().contains("▀▀▀▀▀▀▀▀"));
+    let screen = program.screen();
+    let rows: Vec<&str> = screen.lines().collect();
+    let caption = rows.iter().position(|row| row.contains("screenshot.png · 1280 × 800")).unwrap();
+    assert!(rows[caption + 1].contains("▀▀▀▀▀▀▀▀"), "{screen}");
+    let styles = program.cell_styles();
+    for color in ["Rgb(25", ", 0, 25"] {
+        assert!(styles.iter().any(|style| style.starts_with('▀') && style.contains(color)), "{color}: {screen}");
+    }
 }
 
 #[test]
