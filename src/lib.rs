@@ -10,7 +10,7 @@
 //!
 //! Two state machines are pure: [`agent`] knows the model, the tools and the user, but no screen; [`tui`] contains the
 //! agent's state and adds the state of the screen. One [`runtime`] executes the agent's effects for the screen, for
-//! [`mod@print`] and for tests. A tool call has two steps: `plan_call` can only read, `run` does exactly what was
+//! [`mod@print`], for editors ([`acp`]) and for tests. A tool call has two steps: `plan_call` can only read, `run` does exactly what was
 //! planned, and the [`policy`] gives its verdict between them.
 //!
 //! # Floors
@@ -18,7 +18,7 @@
 //! ```text
 //!   8   main · commands                   one file per command
 //!       cli · assemble                    command line; wiring of model, project, session and frontend
-//!   7   tui (screen) · print (headless)   frontends
+//!   7   tui (screen) · print (headless) · acp (editors)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
 //!   4   project · documents · doc_index · llm · web · browser · mcp · store · workspace · config · recording   files and
@@ -36,7 +36,7 @@
 //! for loading themes, and parts of its demo player, recorder and replay.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
 //! [`chat`], [`policy`], [`demo`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`doc_index`], [`llm`], [`web`], [`browser`],
-//! [`mcp`], [`store`], [`workspace`], [`config`], [`recording`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
+//! [`mcp`], [`store`], [`workspace`], [`config`], [`recording`]; [`mod@print`], [`acp`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
 //! has helpers for all of them.
 //!
 //! # Invariants
@@ -144,8 +144,11 @@
 //!   user's answers.
 //! - A call of another program (`aye serve --mcp`) is a turn without a model. What would ask is denied, as in every headless session; the
 //!   client answers questions only.
+//! - A session of an editor (`aye serve --acp`) has ordinary turns. Each request for a permission stores the plan that it shows, and an
+//!   answer is compared with the plan that waits then. Whatever is not one of the offered approvals denies.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
+pub mod acp;
 pub mod agent;
 pub mod assemble;
 pub mod browser;

@@ -17,7 +17,8 @@ pub enum Decider {
     },
     /// The user, by a file of answers.
     File,
-    /// The client of `aye serve`, for its user. It answers questions only; no client can approve a call.
+    /// The client of `aye serve`, for its user. A client of `--mcp` answers questions only; one of `--acp` is an editor, which
+    /// also decides on calls.
     Client,
     /// The mode `auto`, by the effects of a trial.
     AutoMode,

@@ -42,6 +42,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ),
     ("runtime", &["text", "chat", "policy", "agent", "project", "documents", "llm", "store", "workspace", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
+    ("acp", &["text", "chat", "agent", "runtime", "mcp"]),
     ("manual", &[]),
     ("recording", &["text"]),
     ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual", "recording", "demo"]),
