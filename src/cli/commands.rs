@@ -50,7 +50,7 @@ pub enum Command {
     Mcp(Mcp),
     /// Add, list and remove the credentials that tools send [default: list]
     Credentials(Credentials),
-    /// Offer tools to other programs: read the project, ask the user
+    /// Serve an editor as its agent, or tools to another program
     Serve(Serve),
     /// Play, check and write demo scripts
     Demo(Demo),
@@ -328,11 +328,23 @@ pub enum TrustCommand {
 /// `aye serve`.
 #[derive(Debug, Clone, Args)]
 pub struct Serve {
-    /// Speak the Model Context Protocol over standard input and output
+    /// Offer tools that read the project and ask the user (Model Context Protocol)
     #[arg(long)]
     pub mcp: bool,
-    /// Use this folder instead of the current one
-    #[arg(short = 'C', long, value_name = "FOLDER")]
+    /// Be the agent of an editor (Agent Client Protocol)
+    #[arg(long, conflicts_with = "mcp")]
+    pub acp: bool,
+    /// Rehearse every session of the editor: nothing real is changed
+    #[arg(long, conflicts_with = "mcp")]
+    pub dry_run: bool,
+    /// Permission mode of the editor's sessions: plan, ask, auto or full
+    #[arg(long, value_name = "MODE", conflicts_with = "mcp")]
+    pub mode: Option<String>,
+    /// Model and provider of the editor's sessions.
+    #[command(flatten)]
+    pub connection: ConnectionOptions,
+    /// Use this folder instead of the current one; an editor names its own
+    #[arg(short = 'C', long, value_name = "FOLDER", conflicts_with = "acp")]
     pub folder: Option<PathBuf>,
 }
 

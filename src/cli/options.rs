@@ -120,7 +120,7 @@ pub struct ChatOptions {
 }
 
 /// Model and provider.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ConnectionOptions {
     /// Model to use
     #[arg(short, long, value_name = "NAME")]

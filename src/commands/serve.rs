@@ -1,8 +1,9 @@
 //! `aye serve --mcp`: offers tools to another program over standard input and output, each call judged as in a headless
-//! session. Standard output carries the protocol only.
+//! session. `aye serve --acp` is in `editor`. Standard output carries the protocol only.
 
 mod call_queue;
 mod client_link;
+mod editor;
 mod served_tools;
 mod server;
 mod standard_streams;
@@ -11,10 +12,10 @@ use super::chat::{note_panics, untrusted_notices};
 use super::output::{print_notice, print_notices};
 use crate::assemble::prepare_served_start;
 use crate::cli::commands::Serve;
-use crate::cli::{ChatOptions, bail_usage};
+use crate::cli::{ChatOptions, ConnectionOptions, bail_usage};
 use anyhow::Result;
 use server::Server;
-use standard_streams::{Output, start_reader};
+use standard_streams::{MAX_MESSAGE_BYTES, Output, start_reader};
 use std::future::{pending, poll_fn};
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -28,8 +29,17 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// Serves until the client closes the input or a signal arrives.
 pub(super) async fn run(arguments: Serve) -> Result<ExitCode> {
+    if arguments.acp {
+        return editor::run(arguments).await;
+    }
     if !arguments.mcp {
-        bail_usage!("Cannot serve: the protocol is not named. Run `aye serve --mcp`.");
+        bail_usage!(
+            "Cannot serve: the protocol is not named. Run `aye serve --acp` for an editor, or `aye serve --mcp` for an MCP \
+             client."
+        );
+    }
+    if arguments.connection != ConnectionOptions::default() {
+        bail_usage!("Cannot serve tools with a model: they need none. Omit --model, --base-url and --profile.");
     }
     let options = ChatOptions { print: true, folder: arguments.folder, ..ChatOptions::default() };
     let start = prepare_served_start(options)?;
@@ -61,7 +71,7 @@ pub(super) async fn run(arguments: Serve) -> Result<ExitCode> {
 
 /// Handles messages and events until the client has closed the input and all calls have ended, or the output is closed.
 async fn serve(server: &mut Server<'_>, output: &mut Output) {
-    let mut lines = start_reader();
+    let mut lines = start_reader(MAX_MESSAGE_BYTES);
     // The end of the input, after which calls have a limited time.
     let mut deadline = None;
     loop {

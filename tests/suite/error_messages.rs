@@ -148,7 +148,7 @@ const COMMAND_LINE: &[Mistake] = &[
         "Name another with --folder.",
     ),
     mistake(&["models"], "Cannot list the models", "no provider is configured", "Set the environment variable"),
-    mistake(&["serve"], "Cannot serve", "the protocol is not named", "Run `aye serve --mcp`."),
+    mistake(&["serve"], "Cannot serve", "the protocol is not named", "Run `aye serve --acp` for an editor"),
 ];
 
 const SESSIONS: &[Mistake] = &[

@@ -155,6 +155,7 @@ mod sandbox_escapes;
 mod scope_choices;
 mod script_grants;
 mod secrets;
+mod serve_acp;
 mod serve_mcp;
 mod session_exports;
 mod session_files;

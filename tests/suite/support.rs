@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+pub mod acp_client;
 pub mod browser;
 pub mod closed_port;
 pub mod fixture;

@@ -8,19 +8,19 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum bytes of a message.
+/// Maximum bytes of a message of an MCP client.
 pub(super) const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// Number of messages that wait in each direction. A client that writes faster is slowed down.
 const WAITING_MESSAGES: usize = 4;
 /// Time in which the last messages must be written.
 const WRITE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Starts to read lines. The channel is closed at the end of the input.
-pub(super) fn start_reader() -> mpsc::Receiver<Line> {
+/// Starts to read lines of at most `max_bytes`. The channel is closed at the end of the input.
+pub(super) fn start_reader(max_bytes: usize) -> mpsc::Receiver<Line> {
     let (sender, receiver) = mpsc::channel(WAITING_MESSAGES);
     thread::spawn(move || {
         let mut input = io::stdin().lock();
-        while let Ok(Some(line)) = read_bounded_line(&mut input, MAX_MESSAGE_BYTES) {
+        while let Ok(Some(line)) = read_bounded_line(&mut input, max_bytes) {
             if sender.blocking_send(line).is_err() {
                 return;
             }

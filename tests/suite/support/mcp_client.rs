@@ -113,7 +113,7 @@ impl McpClient {
     }
 
     /// Takes the first message, received before or later, for which this is true.
-    fn find(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    pub fn find(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         if let Some(index) = self.unread.iter().position(&is_wanted) {
             return self.unread.remove(index);
         }
