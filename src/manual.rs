@@ -71,6 +71,7 @@ pub const TOPICS: &[Topic] = &[
     topic("tokens", &["context", "budgets"], include_str!("../docs/tokens.md")),
     topic("credentials", &["credential", "oauth"], include_str!("../docs/credentials.md")),
     topic("web", &["web_fetch", "pages"], include_str!("../docs/web.md")),
+    topic("editors", &["editor", "acp", "zed"], include_str!("../docs/editors.md")),
     topic("mcp", &["servers", "server"], include_str!("../docs/mcp.md")),
     topic("sub-agents", &["sub-agent", "subagents"], include_str!("../docs/sub-agents.md")),
     topic("reviewers", &["reviewer", "hooks", "hook"], include_str!("../docs/reviewers.md")),
