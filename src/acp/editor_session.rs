@@ -47,7 +47,7 @@ pub(super) struct EditorSession {
 
 /// A request to the client that it has not answered.
 enum Asked {
-    Approval(PendingApproval),
+    Approval(Box<PendingApproval>),
     /// The current one of `questions`.
     Question,
 }
@@ -178,7 +178,7 @@ impl EditorSession {
         match asked {
             Asked::Approval(pending) => {
                 let waits = self.state.waiting_call().is_some_and(|waiting| match waiting {
-                    WaitingCall::Approval { call, plan, .. } => pending.is_about(call, plan),
+                    WaitingCall::Approval { call, plan, trial, .. } => pending.is_about(call, plan, trial),
                     WaitingCall::Answer { .. } => false,
                 });
                 // Otherwise the plan has changed, and the client is asked again.
@@ -296,15 +296,15 @@ impl EditorSession {
             return self.finish_prompt(link);
         }
         match self.state.waiting_call() {
-            Some(WaitingCall::Approval { call, plan, reason, sub_agent, .. }) => {
+            Some(WaitingCall::Approval { call, plan, reason, sub_agent, trial }) => {
                 if let Some((_, Asked::Approval(pending))) = &self.asked
-                    && pending.is_about(call, plan)
+                    && pending.is_about(call, plan, trial)
                 {
                     return;
                 }
-                let request = build_approval_request((call, plan), reason, sub_agent, self.facts());
-                let pending = PendingApproval { call: call.clone(), plan: Box::new(plan.clone()) };
-                self.asked = Some((link.request_permission(request), Asked::Approval(pending)));
+                let Some(pending) = PendingApproval::of_waiting_call(&self.state) else { return };
+                let request = build_approval_request(&pending, reason, sub_agent, self.facts());
+                self.asked = Some((link.request_permission(request), Asked::Approval(Box::new(pending))));
             }
             Some(WaitingCall::Answer { call, questions, .. }) => {
                 let (id, questions) = (call.id.clone(), questions.clone());

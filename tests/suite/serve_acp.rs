@@ -1,6 +1,7 @@
 //! `aye serve --acp`: turns, approvals, questions, cancellation, hostile messages and exits, over real pipes.
 
 use crate::mcp_servers::user_with;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::acp_client::{AcpClient, reply_text, updates_of_kind};
 use crate::support::mcp_client::McpClient;
 use crate::support::program::{Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
@@ -185,6 +186,45 @@ fn an_approval_for_the_session_covers_the_next_equal_call_only_in_that_session()
 }
 
 #[test]
+fn no_approval_for_the_session_is_offered_where_a_rule_asks() {
+    let command = "touch marker";
+    let user = user_with(vec![command_answer(command), text_answer("Done.")], "");
+    fs::write(user.path("home/aye/config/rules.toml"), "[[rule]]\nverdict = \"ask\"\nprefix = \"touch\"\n").unwrap();
+    let mut client = AcpClient::start(&user, &[]);
+    let session = client.open_session(&user);
+    let prompt = client.send_prompt(&session, "run it");
+    let asked = client.asked();
+    assert_eq!(asked.option_ids(), ["allow_once", "deny"]);
+    client.select(&asked, "allow_session");
+    assert_eq!(client.stop_reason(prompt), "end_turn");
+    assert!(!user.project().join("marker").exists());
+}
+
+#[test]
+fn a_finished_trial_is_described_and_names_what_it_destroys() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let answers = vec![command_answer("sh work.sh"), text_answer("Done.")];
+    let user = user_with(answers, "")
+        .with_project_file("precious.txt", "only here\n")
+        .with_project_file("work.sh", "echo new > kept.txt; rm precious.txt\n");
+    let mut client = AcpClient::start(&user, &["--mode", "auto"]);
+    let session = client.open_session(&user);
+    let prompt = client.send_prompt(&session, "go");
+    let asked = client.asked();
+    assert_eq!(asked.option_ids(), ["allow_once", "deny"], "no grant for what destroys");
+    let content = asked.content();
+    for part in ["Tried without effect: exit 0", "kept.txt", "Warning: destroys precious.txt"] {
+        assert!(content.contains(part), "{part}: {content}");
+    }
+    assert!(user.project().join("precious.txt").exists(), "nothing is real before the approval");
+    client.select(&asked, "allow_once");
+    assert_eq!(client.stop_reason(prompt), "end_turn");
+    assert!(!user.project().join("precious.txt").exists() && user.project().join("kept.txt").exists());
+}
+
+#[test]
 fn the_request_for_a_command_has_all_that_the_approval_prompt_shows() {
     let command = "rm -r build # ```\u{202E}\u{1B}]0;x\u{7}";
     let user = user_with(vec![command_answer(command), text_answer("Done.")], "").with_project_file("build/x", "");
@@ -193,9 +233,16 @@ fn the_request_for_a_command_has_all_that_the_approval_prompt_shows() {
     let prompt = client.send_prompt(&session, "clean");
     let asked = client.asked();
     let content = asked.content();
-    for part in
-        ["````", "rm -r build", "<U+202E><U+001B>]0;x<U+0007>", "Destroys", "Effect:", "timeout", "network", "Reason:"]
-    {
+    for part in [
+        "````",
+        "rm -r build",
+        "<U+202E><U+001B>]0;x<U+0007>",
+        "Warning: deletes",
+        "Effect:",
+        "timeout",
+        "network",
+        "Reason:",
+    ] {
         assert!(content.contains(part), "{part}: {content}");
     }
     assert!(asked.title().starts_with("Run a command: rm -r build"), "{}", asked.title());
@@ -203,7 +250,7 @@ fn the_request_for_a_command_has_all_that_the_approval_prompt_shows() {
         assert!(!text.chars().any(|c| c == '\u{202E}' || c == '\u{1B}') && !text.contains("\\u001b"), "{text}");
     }
     assert_eq!(asked.option_ids(), ["allow_once", "deny"], "what destroys is never allowed for a session");
-    assert!(asked.request.options[0].name.contains("destroys"), "{:?}", asked.request.options);
+    assert!(asked.request.options[0].name.contains("(deletes "), "{:?}", asked.request.options);
     client.select(&asked, "allow_session");
     assert_eq!(client.stop_reason(prompt), "end_turn");
     assert!(user.project().join("build/x").exists());
