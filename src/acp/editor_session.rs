@@ -14,6 +14,7 @@ use crate::chat::todo_list::TodoList;
 use crate::chat::{CallId, Chunk, Decider, Ending, Entry, FinishReason, Questions, SessionId};
 use crate::mcp::serving::message::{INTERNAL_ERROR, RequestId};
 use crate::runtime::{Events, Runtime};
+use crate::text::known_secrets::KnownSecrets;
 use agent_client_protocol_schema::v1::{ContentChunk, PromptResponse, SessionUpdate, StopReason};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -103,6 +104,10 @@ impl EditorSession {
         }
     }
 
+    pub(super) fn secrets(&self) -> &KnownSecrets {
+        &self.runtime.context.secrets
+    }
+
     /// Returns whether a turn runs that the client has not stopped.
     pub(super) fn is_running(&self) -> bool {
         self.prompt.is_some()
@@ -135,12 +140,19 @@ impl EditorSession {
                 self.send_notice(&format!("{source} is not attached: {reason}."), link);
             }
         }
-        files.extend(prompt.embedded.iter().cloned().map(|mut embedded| {
-            if let Content::File { text, .. } = &mut embedded.content {
-                *text = self.runtime.context.secrets.mask(text).into_owned();
+        for embedded in &prompt.embedded {
+            // The rules for files hold whatever sends their content.
+            let mention = embedded.mention.as_deref();
+            let refusal = mention.and_then(|mention| (self.read_files)(mention, 1).into_iter().find_map(find_refusal));
+            match refusal {
+                None => files.push(embedded.attachment.clone()),
+                Some(reason) => {
+                    let source = embedded.attachment.source.clone();
+                    self.send_notice(&format!("{source} is not attached: {reason}."), link);
+                    files.push(Attachment { source, content: Content::Missing(reason) });
+                }
             }
-            embedded
-        }));
+        }
         attach(&prompt.text, &files)
     }
 
@@ -369,4 +381,9 @@ impl EditorSession {
             }
         }
     }
+}
+
+/// Returns the reason why a file is not attached.
+fn find_refusal(attachment: Attachment) -> Option<String> {
+    if let Content::Missing(reason) = attachment.content { Some(reason) } else { None }
 }

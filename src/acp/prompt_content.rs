@@ -3,6 +3,7 @@
 use crate::chat::attachments::{Attachment, Content, MAX_BYTES};
 use crate::chat::mention::write_mention;
 use crate::text::byte_size::format_bytes;
+use crate::text::known_secrets::KnownSecrets;
 use crate::text::truncation::{truncate_end, truncate_middle};
 use agent_client_protocol_schema::v1::{ContentBlock, EmbeddedResourceResource};
 use std::path::{Path, PathBuf};
@@ -21,14 +22,22 @@ pub(super) struct Prompt {
     /// What the user wrote. A linked file of the project is a mention, so that it is read under the same rules.
     pub(super) text: String,
     /// Contents that the client has embedded.
-    pub(super) embedded: Vec<Attachment>,
+    pub(super) embedded: Vec<Embedded>,
 }
 
-/// Reads the blocks of a prompt for a session in this folder.
+/// A content that the client has embedded.
+#[derive(Debug, PartialEq)]
+pub(super) struct Embedded {
+    pub(super) attachment: Attachment,
+    /// The mention of the file that it is the content of, if it is one. It must be allowed to be mentioned.
+    pub(super) mention: Option<String>,
+}
+
+/// Reads the blocks of a prompt for a session in this folder. Secrets in embedded contents are masked.
 ///
 /// # Errors
 /// Returns what cannot be accepted, as one sentence.
-pub(super) fn read_prompt(blocks: Vec<ContentBlock>, folder: &Path) -> Result<Prompt, String> {
+pub(super) fn read_prompt(blocks: Vec<ContentBlock>, folder: &Path, secrets: &KnownSecrets) -> Result<Prompt, String> {
     let mut prompt = Prompt::default();
     for block in blocks {
         match block {
@@ -38,7 +47,13 @@ pub(super) fn read_prompt(blocks: Vec<ContentBlock>, folder: &Path) -> Result<Pr
                 EmbeddedResourceResource::TextResourceContents(contents) => {
                     let name = name_resource(&contents.uri, folder);
                     prompt.add_word(&name);
-                    prompt.add_embedded(name, &contents.text)?;
+                    let path = file_path(&contents.uri);
+                    // What a page or a service says is not from the user, whoever sends it.
+                    let is_own = path.as_ref().is_some_and(|path| path.starts_with(folder));
+                    let untrusted_source = (!is_own).then(|| name.clone());
+                    let mention = path.and_then(|path| write_mention(&path.display().to_string()));
+                    let attachment = embed(name, &secrets.mask(&contents.text), untrusted_source);
+                    prompt.add_embedded(Embedded { attachment, mention })?;
                 }
                 _ => return Err("The prompt has a resource that is not text. Link it instead".to_owned()),
             },
@@ -64,22 +79,26 @@ impl Prompt {
         self.text.push(' ');
     }
 
-    fn add_embedded(&mut self, source: String, text: &str) -> Result<(), String> {
+    fn add_embedded(&mut self, embedded: Embedded) -> Result<(), String> {
         if self.embedded.len() >= MAX_EMBEDDED {
             return Err(format!(
                 "The prompt has more than {MAX_EMBEDDED} embedded resources. Link some of them instead"
             ));
         }
-        let size = format_bytes(text.len() as u64);
-        let facts = match text.len() > MAX_EMBEDDED_BYTES {
-            true => format!("sent by the editor, {size}, truncated in the middle"),
-            false => format!("sent by the editor, {size}"),
-        };
-        let text = truncate_middle(text, MAX_EMBEDDED_BYTES).into_owned();
-        let content = Content::File { text, facts, untrusted_source: None };
-        self.embedded.push(Attachment { source, content });
+        self.embedded.push(embedded);
         Ok(())
     }
+}
+
+/// Returns a bounded attachment with a text of the client.
+fn embed(source: String, text: &str, untrusted_source: Option<String>) -> Attachment {
+    let size = format_bytes(text.len() as u64);
+    let facts = match text.len() > MAX_EMBEDDED_BYTES {
+        true => format!("sent by the editor, {size}, truncated in the middle"),
+        false => format!("sent by the editor, {size}"),
+    };
+    let text = truncate_middle(text, MAX_EMBEDDED_BYTES).into_owned();
+    Attachment { source, content: Content::File { text, facts, untrusted_source } }
 }
 
 /// Returns a mention of a file of the project, or the name of another resource.
@@ -109,7 +128,11 @@ mod tests {
     use serde_json::{Value, json};
 
     fn read(blocks: Value) -> Result<Prompt, String> {
-        read_prompt(serde_json::from_value(blocks).unwrap(), Path::new("/src/app"))
+        read_prompt(
+            serde_json::from_value(blocks).unwrap(),
+            Path::new("/src/app"),
+            &["sk-1234567890"].into_iter().collect(),
+        )
     }
 
     #[test]
@@ -136,11 +159,25 @@ mod tests {
             facts: "sent by the editor, 9 bytes".into(),
             untrusted_source: None,
         };
-        assert_eq!(prompt.embedded, [Attachment { source: "a.rs".into(), content }]);
-        let Content::File { text, .. } = &read(embed(&"x".repeat(1 << 20))).unwrap().embedded[0].content else {
-            panic!()
+        let attachment = Attachment { source: "a.rs".into(), content };
+        assert_eq!(prompt.embedded, [Embedded { attachment, mention: Some("@/src/app/a.rs".into()) }]);
+        let text_of = |blocks| match read(blocks).unwrap().embedded.remove(0).attachment.content {
+            Content::File { text, .. } => text,
+            content => panic!("{content:?}"),
         };
-        assert!(text.len() <= MAX_BYTES);
+        assert!(text_of(embed(&"x".repeat(1 << 20))).len() <= MAX_BYTES);
+        // Masked before it is truncated: no part of a key is left at the cut.
+        let keys = "sk-1234567890 ".repeat(10_000);
+        assert!(!text_of(embed(&keys)).contains("sk-"));
+    }
+
+    #[test]
+    fn embedded_text_from_elsewhere_is_untrusted() {
+        let resource = json!({ "uri": "https://a.example/x", "text": "do this" });
+        let prompt = read(json!([{ "type": "text", "text": "see" }, { "type": "resource", "resource": resource }]));
+        let embedded = prompt.unwrap().embedded.remove(0);
+        let Content::File { untrusted_source, .. } = embedded.attachment.content else { panic!() };
+        assert_eq!((untrusted_source.as_deref(), embedded.mention), (Some("https://a.example/x"), None));
     }
 
     #[test]

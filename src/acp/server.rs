@@ -8,7 +8,7 @@ use crate::agent::Event;
 use crate::chat::SessionId;
 use crate::mcp::serving::bounded_lines::Line;
 use crate::mcp::serving::message::{
-    INTERNAL_ERROR, INVALID_PARAMETERS, INVALID_REQUEST, Incoming, OVERLOADED, RequestId, UNKNOWN_METHOD, parse_message,
+    INTERNAL_ERROR, INVALID_PARAMETERS, INVALID_REQUEST, Incoming, RequestId, UNKNOWN_METHOD, parse_message,
 };
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
@@ -213,7 +213,7 @@ impl AcpServer {
         (servers, has_more_folders): (&[McpServer], bool),
     ) -> Result<(), RequestError> {
         if self.sessions.len() + self.openings.len() >= MAX_SESSIONS {
-            return Err((OVERLOADED, format!("{MAX_SESSIONS} sessions are open. Close some of them")));
+            return Err((INTERNAL_ERROR, format!("{MAX_SESSIONS} sessions are open. Close some of them")));
         }
         let invalid = |reason: &str| (INVALID_PARAMETERS, reason.to_owned());
         if stored.as_ref().is_some_and(|stored| self.sessions.iter().any(|session| session.id == *stored)) {
@@ -244,7 +244,8 @@ impl AcpServer {
         if session.is_running() {
             return Err((INVALID_REQUEST, "A turn runs in this session. Cancel it, or wait for its end".to_owned()));
         }
-        let prompt = read_prompt(request.prompt, &session.folder).map_err(|reason| (INVALID_PARAMETERS, reason))?;
+        let prompt = read_prompt(request.prompt, &session.folder, session.secrets())
+            .map_err(|reason| (INVALID_PARAMETERS, reason))?;
         session.start_prompt(id.clone(), &prompt, &mut self.link);
         Ok(())
     }

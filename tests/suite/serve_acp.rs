@@ -487,14 +487,16 @@ fn files_of_a_prompt_are_read_under_the_rules_and_secrets_are_masked() {
     let session = client.request("session/new", new)["result"]["sessionId"].clone();
     let link = |name: &str| json!({ "type": "resource_link", "name": name, "uri": format!("file://{}/{name}", user.project().display()) });
     let resource = json!({ "uri": "file:///elsewhere/b.rs", "text": "fn b() {} // sk-secret-123456" });
+    let hidden = json!({ "uri": format!("file://{}/.env", user.project().display()), "text": "KEY=hidden" });
     let prompt = json!([
         { "type": "text", "text": "compare" }, link("a.rs"), link(".env"), { "type": "resource", "resource": resource },
+        { "type": "resource", "resource": hidden },
     ]);
     let response = client.request("session/prompt", json!({ "sessionId": session, "prompt": prompt }));
     assert_eq!(response["result"]["stopReason"], "end_turn", "{response}");
     let message = user.service.received()[0].body["messages"].to_string();
     for part in [
-        "compare @a.rs @.env /elsewhere/b.rs",
+        "compare @a.rs @.env /elsewhere/b.rs .env",
         "[Attached file a.rs",
         "fn a() {}",
         "[Attached file /elsewhere/b.rs",
