@@ -83,7 +83,9 @@ pub fn parse_message(line: &[u8]) -> Result<Incoming, Value> {
         return invalid("The id must be a whole number, or a text of at most 256 bytes");
     }
     let Some(method) = message["method"].as_str().map(str::to_owned) else {
-        return match (id, fields.get("result"), fields.get("error")) {
+        // Some programs write the field that a response has not as null.
+        let error = fields.get("error").filter(|error| !error.is_null());
+        return match (id, fields.get("result"), error) {
             (Some(id), Some(result), None) => Ok(Incoming::Response { id, result: Ok(result.clone()) }),
             (Some(id), None, Some(error)) => {
                 let reason =
