@@ -18,9 +18,13 @@ use futures::future::BoxFuture;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Maximum bytes of a message. A prompt may contain files.
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
+
+/// Time in which an editor takes the last messages.
+const LAST_MESSAGES_LIMIT: Duration = Duration::from_secs(1);
 
 /// Error if no model is connected.
 const NO_MODEL: &str =
@@ -57,6 +61,15 @@ pub(super) async fn run(arguments: Serve) -> Result<ExitCode> {
         number = signals.next() => Some(number),
     };
     let _ = print_notices(server.stop());
+    // The prompts whose turns were stopped are answered, if the editor still reads.
+    let send_rest = async {
+        for message in server.take_messages() {
+            if !output.send(&message).await {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LAST_MESSAGES_LIMIT, send_rest).await;
     output.finish().await;
     journal.note("aye ends");
     Ok(match exit_signal {
