@@ -9,7 +9,6 @@ mod context_window;
 mod deferred_tools;
 mod dry_run;
 mod failed_calls;
-mod failed_tools;
 mod folder_notes;
 mod instructions;
 mod invariants;
